@@ -1,0 +1,107 @@
+/**
+ * The one function that guards every claim, first or not. A flat list of refusals in a fixed order of
+ * precedence; each name says the reason and is what people are shown. All limits are exclusive.
+ */
+import { type Attempt, type Intent, inDoubt, lastAttempt, provedNotExecuted } from './intent.ts';
+import { classOf, keyEndsAt, type Lag, type ProviderPromise, type Timing, windowMs } from './promise.ts';
+import type { Policy } from './route.ts';
+
+export type SendRefusal =
+  | 'something_seen'
+  | 'withdrawn'
+  | 'deadline_passed'
+  | 'too_early'
+  | 'frozen'
+  | 'permission_missing'
+  | 'budget_spent'
+  | 'not_repeatable'
+  | 'quiet_time'
+  | 'search_first'
+  | 'window_open'
+  | 'absence_too_old'
+  | 'blind';
+
+export interface SendContext {
+  readonly policy: Policy;
+  readonly promise: ProviderPromise;
+  readonly lag: Lag;
+  readonly timing: Timing;
+  /** The route, or everything, is frozen. */
+  readonly frozen: boolean;
+  /** Inside the run of send that made the last claim and saw it fail. */
+  readonly sawItFail: boolean;
+}
+
+/** An absence whose search started longer ago than this is taken again before it opens a send. */
+export const ABSENCE_HOLDS_MS = 300_000;
+
+/** Null when attempt n + 1 may be claimed at `now`; else the first reason why not. */
+export function maySend(intent: Intent, context: SendContext, now: number): SendRefusal | null {
+  if (intent.attempts.length > 0 && intent.seenAt !== null) return 'something_seen';
+  if (intent.noMoreWrites) return 'withdrawn';
+  if (now >= intent.sendBy) return 'deadline_passed';
+  if (now < intent.plannedAt) return 'too_early';
+  if (context.frozen) return 'frozen';
+  if (now >= context.policy.permission.until) return 'permission_missing';
+  if (intent.attempts.length >= context.policy.attempts) return 'budget_spent';
+  if (now < pauseEndsAt(intent, context.policy)) return 'quiet_time';
+  if (!inDoubt(intent)) return null;
+  if (!intent.attempts.every((attempt) => repeatable(attempt, context.policy))) return 'not_repeatable';
+  return classRefusal(intent, context, now);
+}
+
+/** The last moment for the first byte of an attempt claimed at `now`, exclusive. */
+export function sendBeforeOf(intent: Intent, context: SendContext, ownDeadline: number, now: number): number {
+  const firstClaim = intent.attempts[0]?.claimedAt ?? now;
+  const keyEnd = keyEndsAt(context.promise, context.timing, context.lag, firstClaim);
+  // Only a resend leans on the key; a first attempt needs no protection from itself.
+  const keyLimit =
+    inDoubt(intent) && intent.state !== 'absent' && Number.isFinite(keyEnd) ? keyEnd : Infinity;
+  return Math.min(ownDeadline, intent.sendBy, context.policy.permission.until, keyLimit);
+}
+
+function pauseEndsAt(intent: Intent, policy: Policy): number {
+  const result = lastAttempt(intent)?.result;
+  return result === undefined ? Number.NEGATIVE_INFINITY : result.at + policy.pauseMs;
+}
+
+function repeatable(attempt: Attempt, policy: Policy): boolean {
+  if (attempt.result === undefined) return policy.repeatOn.includes('lost');
+  if (attempt.result.kind === 'acknowledged') return false;
+  if (attempt.result.kind === 'rejected') return attempt.result.proof === 'not_sent';
+  return policy.repeatOn.includes(attempt.result.code);
+}
+
+function classRefusal(intent: Intent, context: SendContext, now: number): SendRefusal | null {
+  const firstClaim = intent.attempts[0]?.claimedAt ?? now;
+  switch (classOf(context.promise, context.timing, context.lag, firstClaim, now)) {
+    case 'keyed':
+    case 'unique':
+      return gateRefusal(intent, context, now);
+    case 'searchable':
+      return absenceRefusal(intent, context, now);
+    case 'blind':
+      return 'blind';
+  }
+}
+
+/** Same key or reference: quiet time, then one whole look that found nothing, unless the route resends first. */
+function gateRefusal(intent: Intent, context: SendContext, now: number): SendRefusal | null {
+  const quietUntil = (lastAttempt(intent)?.claimedAt ?? now) + context.promise.minQuietMs;
+  if (now < quietUntil) return 'quiet_time';
+  if (context.sawItFail && context.policy.resend === 'first') return null;
+  const look = intent.lastSearch;
+  if (look === null || !look.complete || !look.authorised) return 'search_first';
+  return look.candidates.length === 0 && look.startedAt >= quietUntil ? null : 'search_first';
+}
+
+function absenceRefusal(intent: Intent, context: SendContext, now: number): SendRefusal | null {
+  const window = windowMs(context.timing, context.lag);
+  const look = intent.lastSearch;
+  if (window === null || intent.state !== 'absent' || look === null || look.verdict !== 'absent') {
+    return 'window_open';
+  }
+  const lastClaim = Math.max(...intent.attempts.filter((a) => !provedNotExecuted(a)).map((a) => a.claimedAt));
+  if (look.startedAt <= lastClaim + window) return 'window_open';
+  return now - look.startedAt > ABSENCE_HOLDS_MS ? 'absence_too_old' : null;
+}

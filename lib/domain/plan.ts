@@ -1,0 +1,102 @@
+/** What a run does next with an intent: the state, the refusals of `maySend` and the clock, and nothing else. */
+import { type HandoverReason, type Intent, lastAttempt } from './intent.ts';
+import type { LifeEvent } from './lifecycle.ts';
+import { maySend, type SendContext, type SendRefusal } from './may-send.ts';
+import type { Timing } from './promise.ts';
+
+export type Plan =
+  | { readonly do: 'claim' }
+  | { readonly do: 'look' }
+  | { readonly do: 'audit' }
+  | { readonly do: 'verify' }
+  | { readonly do: 'hand_over' }
+  | { readonly do: 'end' }
+  /** Write the event first, then plan again. */
+  | { readonly do: 'apply'; readonly event: LifeEvent }
+  /** Write the event, then come back at `until`. */
+  | { readonly do: 'wait'; readonly until: number };
+
+const FROZEN_PAUSE_MS = 60_000;
+const REMINDER_MS = 86_400_000;
+
+export function planOf(intent: Intent, context: SendContext, now: number): Plan {
+  if (intent.handover !== null && intent.state !== 'handover') return { do: 'hand_over' };
+  switch (intent.state) {
+    case 'ready':
+    case 'absent':
+      return planWaiting(intent, context, now);
+    case 'unknown':
+      return maySend(intent, context, now) === null ? { do: 'claim' } : { do: 'look' };
+    case 'sending':
+      // A lease gives the right to look, never the right to send.
+      return leaseIsOver(intent, context.timing, now)
+        ? { do: 'apply', event: { kind: 'lease_over', dueAt: now } }
+        : { do: 'end' };
+    case 'acknowledged':
+      return { do: 'verify' };
+    case 'awaiting_approval':
+      return planUnpermitted(intent, context, now);
+    case 'handover':
+      return { do: 'wait', until: now + REMINDER_MS };
+    case 'confirmed':
+    case 'rejected':
+    case 'closed':
+      return intent.dueAt === null ? { do: 'end' } : { do: 'audit' };
+  }
+}
+
+/** Over once the worker that claimed can no longer live: claim + Z + skew. */
+export function leaseIsOver(intent: Intent, timing: Timing, now: number): boolean {
+  return intent.state === 'sending' && leaseEndsAt(intent, timing) <= now;
+}
+
+export function leaseEndsAt(intent: Pick<Intent, 'attempts'>, timing: Timing): number {
+  return (lastAttempt(intent)?.claimedAt ?? 0) + timing.senderLifeMs + timing.skewMs;
+}
+
+function planUnpermitted(intent: Intent, context: SendContext, now: number): Plan {
+  if (intent.noMoreWrites || now >= intent.sendBy) return { do: 'apply', event: { kind: 'time_over' } };
+  if (now < context.policy.permission.until) {
+    return { do: 'apply', event: { kind: 'permitted', dueAt: now } };
+  }
+  return { do: 'wait', until: intent.sendBy };
+}
+
+function planWaiting(intent: Intent, context: SendContext, now: number): Plan {
+  const refusal = maySend(intent, context, now);
+  return refusal === null ? { do: 'claim' } : planRefused(intent, refusal, context, now);
+}
+
+function planRefused(intent: Intent, refusal: SendRefusal, context: SendContext, now: number): Plan {
+  switch (refusal) {
+    case 'something_seen':
+      return handOver(intent, 'contrary_evidence', now);
+    case 'withdrawn':
+    case 'deadline_passed':
+      return { do: 'apply', event: { kind: 'time_over' } };
+    case 'too_early':
+      return { do: 'wait', until: intent.plannedAt };
+    case 'frozen':
+      return { do: 'wait', until: now + FROZEN_PAUSE_MS };
+    case 'permission_missing':
+      return { do: 'apply', event: { kind: 'permission_lapsed' } };
+    case 'budget_spent':
+      if (intent.state === 'ready') return { do: 'apply', event: { kind: 'budget_spent' } };
+      return handOver(intent, 'budget_spent', now);
+    case 'not_repeatable':
+    case 'blind':
+      return handOver(intent, refusal, now);
+    case 'quiet_time':
+      return { do: 'wait', until: now + Math.max(context.policy.pauseMs, context.promise.minQuietMs, 1) };
+    case 'search_first':
+    case 'window_open':
+    case 'absence_too_old':
+      return { do: 'apply', event: { kind: 'aged', dueAt: now } };
+  }
+}
+
+function handOver(intent: Intent, reason: HandoverReason, now: number): Plan {
+  const candidates = intent.acknowledgedId === null ? [] : [intent.acknowledgedId];
+  const handover = { reason, candidates, at: now };
+  return { do: 'apply', event: { kind: 'must_hand_over', handover, dueAt: now } };
+}

@@ -1,0 +1,59 @@
+/**
+ * What a search means. 0, 1 and many are three cases, a failed lookup is none of them, and 0 proves
+ * absence only when the search STARTED after the window, was complete and was authorised.
+ */
+import { type Intent, lastAttempt, type Verdict } from './intent.ts';
+import { DAY_MS, type Lag, type Timing, windowMs } from './promise.ts';
+
+export const MAX_SEARCHES = 20;
+export const MAX_UNKNOWN_MS = 7 * DAY_MS;
+const LONGEST_PAUSE_MS = DAY_MS / 2;
+const FIRST_PAUSE_MS = 1000;
+
+export interface Look {
+  readonly startedAt: number;
+  readonly failed: boolean;
+  readonly complete: boolean;
+  readonly authorised: boolean;
+  /** External ids that match, each once. */
+  readonly matched: readonly string[];
+}
+
+/** When an empty search starts to prove absence, exclusive; null when D or L is not promised. */
+export function windowEndsAt(intent: Pick<Intent, 'attempts'>, timing: Timing, lag: Lag): number | null {
+  const window = windowMs(timing, lag);
+  const last = lastAttempt(intent);
+  return window === null || last === undefined ? null : last.claimedAt + window;
+}
+
+export function verdictOf(intent: Intent, look: Look, timing: Timing, lag: Lag): Verdict {
+  if (look.matched.length > 1) return 'many';
+  if (look.failed || !look.complete || !look.authorised) return 'inconclusive';
+  if (look.matched.length === 1) return 'found';
+  // What was once seen is never absent.
+  if (intent.seenAt !== null) return 'wait';
+  const end = windowEndsAt(intent, timing, lag);
+  return end !== null && look.startedAt > end ? 'absent' : 'wait';
+}
+
+/** Something was seen, and a search that started after everything could show shows nothing. */
+export function isGone(intent: Intent, startedAt: number, timing: Timing, lag: Lag): boolean {
+  if (intent.seenAt === null) return false;
+  const shows = windowMs(timing, lag) ?? DAY_MS;
+  return startedAt > Math.max(intent.seenAt, lastAttempt(intent)?.claimedAt ?? 0) + shows;
+}
+
+export function isExhausted(looks: number, since: number, now: number): boolean {
+  return looks >= MAX_SEARCHES || now - since >= MAX_UNKNOWN_MS;
+}
+
+/** Pause after the `looks`-th look, ms: doubles from one second to half a day. */
+export function pauseAfter(looks: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(looks, 30), LONGEST_PAUSE_MS);
+}
+
+/** When to look again: by the doubling pause, but not past the end of the window. */
+export function nextLookAt(looks: number, windowEnd: number | null, now: number): number {
+  const byPause = now + pauseAfter(looks);
+  return windowEnd !== null && now <= windowEnd && windowEnd < byPause ? windowEnd + 1 : byPause;
+}

@@ -1,0 +1,50 @@
+import type { Environment } from './intent.ts';
+import type { Lag, ProviderPromise } from './promise.ts';
+
+/** The rules of one way out. They are this route's policy, not defaults for everyone. */
+export interface Policy {
+  readonly permission: {
+    readonly kind: 'standing';
+    readonly version: string;
+    /** Exclusive, ms since the epoch. */
+    readonly until: number;
+  };
+  /** Greatest number of attempts, the first included, proved-not-sent ones counted. */
+  readonly attempts: number;
+  /** Limit of one request, ms. */
+  readonly requestMs: number;
+  /** Pause between attempts, ms. */
+  readonly pauseMs: number;
+  /** `first`: resend in the same run before any search, where the promise allows it; else search first. */
+  readonly resend: 'first' | 'after_search';
+  /** Error words after which an attempt may be repeated at all. */
+  readonly repeatOn: readonly string[];
+  /** Default distance from `plannedAt` to `sendBy`, ms. */
+  readonly sendWithinMs: number;
+}
+
+/** A configured way out: provider, account, environment, action and policy. */
+export interface Route {
+  readonly name: string;
+  readonly tenant: string;
+  readonly provider: string;
+  readonly account: string;
+  readonly environment: Environment;
+  readonly action: string;
+  /** The payload field that is the caller's key, or null. */
+  readonly keyField: string | null;
+  readonly baseUrl: string;
+  readonly writeSecretRef: string | null;
+  readonly readSecretRef: string | null;
+  readonly policy: Policy;
+  readonly applyDelayMs: number | null;
+  readonly visibilityLagMs: number | null;
+}
+
+/** D and L in force: the route's own where it sets them, else the provider's, else unknown. */
+export function lagOf(route: Route, promise: ProviderPromise): Lag {
+  return {
+    applyDelayMs: route.applyDelayMs ?? promise.applyDelayMs ?? null,
+    visibilityLagMs: route.visibilityLagMs ?? promise.visibilityLagMs ?? null,
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * What a readback means. Only exactly one matching effect with every check true confirms; where an
+ * earlier attempt may have had an effect, a complete search must show that same one and no other.
+ */
+import type { HandoverReason, Intent } from './intent.ts';
+import type { Lag, Timing } from './promise.ts';
+import { isExhausted, isGone } from './reconciliation.ts';
+
+/** One look outside, reduced to the records that match the intent. */
+export interface Readback {
+  readonly startedAt: number;
+  readonly failed: boolean;
+  readonly complete: boolean;
+  readonly authorised: boolean;
+  readonly matched: readonly {
+    readonly externalId: string;
+    readonly checks: Readonly<Record<string, boolean>>;
+  }[];
+}
+
+export type Verification =
+  | {
+      readonly kind: 'verified';
+      readonly externalId: string;
+      readonly checks: Readonly<Record<string, boolean>>;
+      readonly searchedWhole: boolean;
+    }
+  | { readonly kind: 'later' }
+  | { readonly kind: 'hand_over'; readonly reason: HandoverReason; readonly candidates: readonly string[] };
+
+/** More than one attempt, or one whose answer was not seen: verify then needs a complete search too. */
+export function needsWholeSearch(intent: Pick<Intent, 'attempts'>): boolean {
+  return intent.attempts.length > 1 || intent.attempts.some((attempt) => attempt.lostAt !== undefined);
+}
+
+/**
+ * @param whole the complete search, or null where none is needed or the readback already was one.
+ */
+export function judgeReadback(
+  intent: Intent,
+  readback: Readback,
+  whole: Readback | null,
+  timing: Timing,
+  lag: Lag,
+): Verification {
+  const looks = whole === null ? [readback] : [readback, whole];
+  const ids = [...new Set(looks.flatMap((look) => look.matched.map((record) => record.externalId)))];
+  if (ids.length > 1) return handOver('many', ids);
+  const since = intent.seenAt ?? readback.startedAt;
+  const spent = isExhausted(intent.readbacks + 1, since, readback.startedAt);
+  if (looks.some((look) => look.failed || !look.authorised || (look === whole && !look.complete))) {
+    return spent ? handOver('readback_unavailable', ids) : { kind: 'later' };
+  }
+  if (looks.some((look) => look.matched.length === 0)) {
+    return spent || isGone(intent, readback.startedAt, timing, lag)
+      ? handOver('found_but_gone', ids)
+      : { kind: 'later' };
+  }
+  return judgeOne(intent, readback, whole !== null || readback.complete);
+}
+
+function judgeOne(intent: Intent, readback: Readback, searchedWhole: boolean): Verification {
+  const record = readback.matched[0];
+  if (record === undefined || readback.matched.length > 1) return handOver('many', []);
+  const checks = {
+    ...record.checks,
+    externalId: intent.acknowledgedId === null || intent.acknowledgedId === record.externalId,
+  };
+  if (!Object.values(checks).every(Boolean)) return handOver('mismatch', [record.externalId]);
+  return { kind: 'verified', externalId: record.externalId, checks, searchedWhole };
+}
+
+function handOver(reason: HandoverReason, candidates: readonly string[]): Verification {
+  return { kind: 'hand_over', reason, candidates };
+}

@@ -1,0 +1,137 @@
+/** Configuration: the routes file and the environment, checked where they come in. The only reader of `process.env`. */
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+import type { Route } from '../domain/route.ts';
+import { ENV } from './names.ts';
+
+const name = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, ".", "_" and "-", at most 64');
+const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+const span = z.number().int().nonnegative();
+const ERROR_WORD = /^(not_sent|closed_without_answer|timeout|body_cut|bad_answer|lost|status_[1-5]\d\d)$/;
+const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
+const SHORTEST_APPLY_DELAY_MS = 60_000;
+
+const policy = z.strictObject({
+  permission: z.strictObject({
+    kind: z.literal('standing'),
+    version: z.string().min(1).max(64),
+    until: instant,
+  }),
+  attempts: z.number().int().min(1).max(20),
+  requestMs: z.number().int().min(50).max(3000),
+  pauseMs: span.max(3_600_000),
+  resend: z.enum(['first', 'after_search']),
+  repeatOn: z.array(z.string().regex(ERROR_WORD)),
+  sendWithinMs: z
+    .number()
+    .int()
+    .min(1000)
+    .max(90 * 86_400_000),
+});
+
+const secretRef = z.string().regex(/^(arn:aws[a-z-]*:secretsmanager:.+|local:[A-Za-z0-9._-]+)$/);
+
+const route = z.strictObject({
+  name,
+  provider: name,
+  account: name,
+  environment: z.enum(['test', 'production']),
+  action: name,
+  keyField: z.string().min(1).max(64).nullable().default(null),
+  baseUrl: z.url({ protocol: /^https?$/ }),
+  writeSecretRef: secretRef.nullable().default(null),
+  readSecretRef: secretRef.nullable().default(null),
+  policy,
+  applyDelayMs: span.nullable().default(null),
+  visibilityLagMs: span.nullable().default(null),
+});
+
+const file = z.strictObject({
+  tenants: z.array(z.strictObject({ tenant: name, routes: z.array(route).min(1) })).min(1),
+});
+
+export class BadConfiguration extends Error {
+  override readonly name = 'BadConfiguration';
+}
+
+/**
+ * Reads the routes of all tenants. Refused: unknown fields, a route name used twice, one account at two
+ * tenants, a base URL that is not https outside loopback, local secrets or an apply delay below 60 s there.
+ */
+export function parseRoutes(text: string): Route[] {
+  const parsed = file.safeParse(safely(text));
+  if (!parsed.success) throw new BadConfiguration(`Cannot load routes: ${z.prettifyError(parsed.error)}`);
+  const routes = parsed.data.tenants.flatMap(({ tenant, routes: own }) =>
+    own.map((each) => ({ ...each, tenant })),
+  );
+  for (const each of routes) checkRoute(each);
+  unique(
+    routes.map((each) => each.name),
+    'route name',
+  );
+  const owners = new Map<string, string>();
+  for (const each of routes) {
+    const account = JSON.stringify([each.provider, each.account, each.environment]);
+    if ((owners.get(account) ?? each.tenant) !== each.tenant) {
+      throw new BadConfiguration(`Cannot load routes: account ${each.account} belongs to two tenants.`);
+    }
+    owners.set(account, each.tenant);
+  }
+  return routes;
+}
+
+function checkRoute(each: Route): void {
+  const url = new URL(each.baseUrl);
+  const refuse = (what: string): never => {
+    throw new BadConfiguration(`Cannot load route ${each.name}: ${what}.`);
+  };
+  if (url.username !== '' || url.search !== '' || url.hash !== '') refuse('baseUrl holds more than a place');
+  if (LOOPBACK.has(url.hostname)) return;
+  if (url.protocol !== 'https:') refuse('baseUrl must be https outside loopback');
+  if (each.applyDelayMs !== null && each.applyDelayMs < SHORTEST_APPLY_DELAY_MS) {
+    refuse('applyDelayMs below 60 s is for loopback only');
+  }
+  const local = [each.writeSecretRef, each.readSecretRef].some((ref) => ref?.startsWith('local:'));
+  if (local) refuse('local secrets are for loopback only');
+}
+
+function unique(names: readonly string[], what: string): void {
+  const twice = names.find((each, index) => names.indexOf(each) !== index);
+  if (twice !== undefined) throw new BadConfiguration(`Cannot load routes: ${what} ${twice} is used twice.`);
+}
+
+function safely(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new BadConfiguration('Cannot load routes: the file is not JSON.');
+  }
+}
+
+export interface Settings {
+  readonly table: string;
+  readonly machineArn: string | null;
+  readonly routes: readonly Route[];
+  readonly secretsFile: string | null;
+  readonly skewMs: number;
+}
+
+/** What the functions are told by their environment. Throws `BadConfiguration` on the first wrong value. */
+export function loadSettings(env: NodeJS.ProcessEnv = process.env): Settings {
+  const table = env[ENV.table];
+  if (table === undefined || table === '')
+    throw new BadConfiguration(`Cannot start: ${ENV.table} is not set.`);
+  const skewMs = Number(env[ENV.skewMs] ?? '300000');
+  if (!Number.isSafeInteger(skewMs) || skewMs < 0)
+    throw new BadConfiguration(`Cannot start: ${ENV.skewMs} is not ms.`);
+  const path = env[ENV.routes] ?? new URL('./routes.json', import.meta.url);
+  return {
+    table,
+    machineArn: env[ENV.machineArn] ?? null,
+    routes: parseRoutes(readFileSync(path, 'utf8')),
+    secretsFile: env[ENV.secrets] ?? null,
+    skewMs,
+  };
+}

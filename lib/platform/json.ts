@@ -1,0 +1,75 @@
+/** Strict JSON at the edge: no duplicate names, no number that JavaScript would change, bounded in size. */
+import { isSafeNumber, parse } from 'lossless-json';
+
+export interface JsonLimits {
+  readonly depth: number;
+  /** Members and elements altogether. */
+  readonly members: number;
+  /** UTF-16 units of one string. */
+  readonly string: number;
+}
+
+export const REQUEST_LIMITS: JsonLimits = { depth: 16, members: 500, string: 32_768 };
+export const ANSWER_LIMITS: JsonLimits = { depth: 64, members: 200_000, string: 1_048_576 };
+
+export class BadJson extends Error {
+  override readonly name = 'BadJson';
+}
+
+/** Throws `BadJson`, its message made of our own words only. */
+export function parseJson(text: string, limits: JsonLimits): unknown {
+  let value: unknown;
+  try {
+    value = parse(text, undefined, { parseNumber, onDuplicateKey });
+  } catch (error) {
+    if (error instanceof BadJson) throw error;
+    throw new BadJson('The body is not one JSON value.');
+  }
+  check(value, limits);
+  return value;
+}
+
+/** Numbers that are too long for JavaScript come back as strings; for answers of providers, whose ids may be long. */
+export function parseAnswer(text: string): unknown {
+  const value = parse(text, undefined, {
+    parseNumber: (digits) => (isSafeNumber(digits) ? Number(digits) : digits),
+    onDuplicateKey,
+  });
+  check(value, ANSWER_LIMITS);
+  return value;
+}
+
+function parseNumber(digits: string): number {
+  const value = Number(digits);
+  if (!Number.isFinite(value) || !isSafeNumber(digits)) {
+    throw new BadJson('A number in the body cannot be kept exactly; send it as a string.');
+  }
+  return value;
+}
+
+function onDuplicateKey(): never {
+  throw new BadJson('An object in the body names a member twice.');
+}
+
+function check(root: unknown, limits: JsonLimits): void {
+  let members = 0;
+  const stack: { value: unknown; depth: number }[] = [{ value: root, depth: 1 }];
+  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+    const { value, depth } = at;
+    if (typeof value === 'string') checkText(value, limits);
+    if (value === null || typeof value !== 'object') continue;
+    if (depth > limits.depth) throw new BadJson(`The body is nested deeper than ${limits.depth}.`);
+    for (const [name, member] of Object.entries(value)) {
+      members += 1;
+      if (members > limits.members) throw new BadJson(`The body has more than ${limits.members} members.`);
+      if (!Array.isArray(value)) checkText(name, limits);
+      stack.push({ value: member, depth: depth + 1 });
+    }
+  }
+}
+
+function checkText(text: string, limits: JsonLimits): void {
+  if (text.length > limits.string) throw new BadJson(`A string in the body is longer than ${limits.string}.`);
+  if (!text.isWellFormed())
+    throw new BadJson('A string in the body holds half a character (a lone surrogate).');
+}
