@@ -1,0 +1,232 @@
+/** The ledger on one DynamoDB table. Facts travel in one conditional update; nothing here decides. */
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { sha256 } from '../domain/fingerprint.ts';
+import type { Intent, IntentRef } from '../domain/intent.ts';
+import type { NewId } from '../platform/ids.ts';
+import { TABLE } from '../platform/names.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import {
+  bindingPartition,
+  evidenceSortKey,
+  fromItem,
+  INLINE_BYTES,
+  INTENT_SORT_KEY,
+  type Item,
+  isOurs,
+  listPartition,
+  partitionOf,
+  refOf,
+  toItem,
+} from './item.ts';
+import { type Evidence, type Ledger, LedgerUnavailable, type Page } from './ledger.ts';
+import { updateOf } from './update.ts';
+
+interface Options {
+  readonly client: DynamoDBDocumentClient;
+  readonly table: string;
+  readonly newId: NewId;
+}
+
+export function dynamoLedger(options: Options): Ledger {
+  const store = storeOf(options);
+  return {
+    create: (intent) => create(store, intent),
+    read: async (ref) => {
+      const item = await store.get(partitionOf(ref), INTENT_SORT_KEY);
+      return item === undefined ? undefined : whole(store, item);
+    },
+    readForSend: (ref, route) => readForSend(store, ref, route),
+    save: async (before, wanted, guard) => {
+      const after = { ...wanted, writeToken: options.newId() };
+      const failed = await store.update(updateOf(before, after, guard));
+      if (failed === 'done') return { kind: 'saved', intent: { ...after, version: before.version + 1 } };
+      const current = failed === undefined ? undefined : await whole(store, failed);
+      if (current !== undefined && isOurs(current, before, after)) return { kind: 'saved', intent: current };
+      return { kind: 'lost', current };
+    },
+    bind: async (binding, owner) => {
+      const pk = bindingPartition(binding);
+      const held = await store.put({ pk, sk: 'BINDING', owner: partitionOf(owner) });
+      return { kind: held === 'done' || held?.['owner'] === partitionOf(owner) ? 'mine' : 'taken' };
+    },
+    addEvidence: async (ref, evidence) => {
+      const facts = JSON.stringify(evidence.facts);
+      await store.put({ ...evidence, facts, pk: partitionOf(ref), sk: evidenceSortKey(evidence) });
+    },
+    evidence: (ref, limit, cursor) => evidencePage(store, ref, limit, cursor),
+    countConflicts: (ref) => countConflicts(store, ref),
+    due: async (shard, now, limit) => {
+      const { items } = await store.query({
+        IndexName: TABLE.indexes.due.name,
+        KeyConditionExpression: 'dueShard = :shard AND dueAt <= :now',
+        ExpressionAttributeValues: { ':shard': `due#${shard}`, ':now': now },
+        Limit: limit,
+      });
+      return items.map((item) => refOf(String(item['pk'])));
+    },
+    list: (tenant, unit, day, limit, cursor) =>
+      listPage(store, listPartition(tenant, unit, day), limit, cursor),
+    freeze: async (route, freeze) => {
+      await store.put({ ...freeze, pk: `R#${route}`, sk: 'ROUTE' });
+    },
+  };
+}
+
+type Store = ReturnType<typeof storeOf>;
+/** `done`, or the item that the condition met (undefined: none). */
+type Outcome = 'done' | Item | undefined;
+
+function storeOf({ client, table }: Options) {
+  const guarded = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) throw error;
+      throw new LedgerUnavailable('Cannot reach the ledger.', { cause: error });
+    }
+  };
+  const conditional = async (work: Promise<unknown>): Promise<Outcome> => {
+    try {
+      await guarded(work);
+      return 'done';
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      return error.Item === undefined ? undefined : unmarshall(error.Item);
+    }
+  };
+  const common = { TableName: table, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
+  return {
+    get: async (pk: string, sk: string): Promise<Item | undefined> =>
+      (
+        await guarded(
+          client.send(new GetCommand({ TableName: table, Key: { pk, sk }, ConsistentRead: true })),
+        )
+      ).Item,
+    batchGet: async (keys: readonly { pk: string; sk: string }[]): Promise<Item[]> => {
+      const request = { Keys: [...keys], ConsistentRead: true };
+      const answer = await guarded(client.send(new BatchGetCommand({ RequestItems: { [table]: request } })));
+      if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) {
+        throw new LedgerUnavailable('Cannot read the whole batch from the ledger.');
+      }
+      return answer.Responses?.[table] ?? [];
+    },
+    put: (Item: Item) =>
+      conditional(
+        client.send(new PutCommand({ ...common, Item, ConditionExpression: 'attribute_not_exists(pk)' })),
+      ),
+    update: (update: ReturnType<typeof updateOf>) =>
+      conditional(client.send(new UpdateCommand({ ...common, ...update }))),
+    query: async (query: object): Promise<{ items: Item[]; last: Item | undefined; count: number }> => {
+      const answer = await guarded(client.send(new QueryCommand({ TableName: table, ...query })));
+      return { items: answer.Items ?? [], last: answer.LastEvaluatedKey, count: answer.Count ?? 0 };
+    },
+  };
+}
+
+async function create(store: Store, intent: Intent): ReturnType<Ledger['create']> {
+  const { item, bytes } = split(toItem(intent));
+  if (bytes !== undefined) await store.put(bytes);
+  const met = await store.put(item);
+  if (met === 'done') return { kind: 'created', intent };
+  if (met === undefined) throw new LedgerUnavailable('Cannot tell which intent is stored under this key.');
+  const stored = await whole(store, met);
+  return { kind: stored.submitToken === intent.submitToken ? 'created' : 'exists', intent: stored };
+}
+
+/** A large payload goes into its own item, addressed by its content, put before the intent that needs it. */
+function split(item: Item): { item: Item; bytes?: Item } {
+  const { payload, frozen, ...rest } = item;
+  const text = JSON.stringify({ payload, frozen });
+  if (Buffer.byteLength(text) <= INLINE_BYTES) return { item };
+  const bytesKey = `P#${sha256(text)}`;
+  return { item: { ...rest, bytesKey }, bytes: { pk: rest['pk'], sk: bytesKey, text } };
+}
+
+async function whole(store: Store, item: Item): Promise<Intent> {
+  const { bytesKey, pk } = item;
+  if (typeof bytesKey !== 'string') return fromItem(item);
+  const bytes = await store.get(String(pk), bytesKey);
+  if (bytes === undefined) throw new LedgerUnavailable('Cannot find the stored request of this intent.');
+  return fromItem({ ...item, ...(JSON.parse(String(bytes['text'])) as Item) });
+}
+
+async function readForSend(store: Store, ref: IntentRef, route: string): ReturnType<Ledger['readForSend']> {
+  const found = await store.batchGet([
+    { pk: partitionOf(ref), sk: INTENT_SORT_KEY },
+    { pk: `R#${route}`, sk: 'ROUTE' },
+    { pk: 'R#*', sk: 'ROUTE' },
+  ]);
+  const item = found.find((each) => each['sk'] === INTENT_SORT_KEY);
+  return {
+    intent: item === undefined ? undefined : await whole(store, item),
+    frozen: found.some((each) => each['sk'] === 'ROUTE'),
+  };
+}
+
+async function evidencePage(
+  store: Store,
+  ref: IntentRef,
+  limit: number,
+  cursor: string | null,
+): Promise<Page<Evidence>> {
+  const pk = partitionOf(ref);
+  const { items, last } = await store.query({
+    KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+    ExpressionAttributeValues: { ':pk': pk, ':prefix': 'E#' },
+    Limit: limit,
+    ConsistentRead: true,
+    ...(cursor === null ? {} : { ExclusiveStartKey: decodeCursor(cursor, 'pk', pk) }),
+  });
+  const evidence = items.map((item) => ({
+    kind: String(item['kind']),
+    id: String(item['id']),
+    at: Number(item['at']),
+    facts: JSON.parse(String(item['facts'])) as Evidence['facts'],
+  }));
+  return { items: evidence, cursor: encodeCursor(last) };
+}
+
+async function countConflicts(store: Store, ref: IntentRef): Promise<number> {
+  let total = 0;
+  let from: Item | undefined;
+  do {
+    const { count, last } = await store.query({
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+      ExpressionAttributeValues: { ':pk': partitionOf(ref), ':prefix': 'E#conflict#' },
+      Select: 'COUNT',
+      ConsistentRead: true,
+      ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+    });
+    total += count;
+    from = last;
+  } while (from !== undefined);
+  return total;
+}
+
+async function listPage(
+  store: Store,
+  listDay: string,
+  limit: number,
+  cursor: string | null,
+): Promise<Page<Intent>> {
+  const { items, last } = await store.query({
+    IndexName: TABLE.indexes.list.name,
+    KeyConditionExpression: 'listDay = :day',
+    ExpressionAttributeValues: { ':day': listDay },
+    ScanIndexForward: false,
+    Limit: limit,
+    ...(cursor === null ? {} : { ExclusiveStartKey: decodeCursor(cursor, 'listDay', listDay) }),
+  });
+  const intents = await Promise.all(items.map((item) => store.get(String(item['pk']), INTENT_SORT_KEY)));
+  const present = intents.filter((item): item is Item => item !== undefined);
+  return { items: await Promise.all(present.map((item) => whole(store, item))), cursor: encodeCursor(last) };
+}

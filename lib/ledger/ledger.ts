@@ -1,0 +1,99 @@
+/**
+ * The durable record, as a port. The ledger decides: every change of an intent is one conditional
+ * update, every claim of uniqueness is one conditional put. Reads of single items are consistent;
+ * `due`, `list` only propose, whoever decides reads the item again. May import `lib/domain`.
+ */
+import type { Environment, Intent, IntentRef, JsonObject } from '../domain/intent.ts';
+
+/** Under which condition a changed intent may be written. */
+export type Guard =
+  /** Nothing was written since it was read. */
+  | { readonly kind: 'unchanged' }
+  /** Attempt `number` is mine, has no result and is still the one that is out, whatever else was written. */
+  | { readonly kind: 'still_out'; readonly number: number; readonly token: string };
+
+export type Saved =
+  | { readonly kind: 'saved'; readonly intent: Intent }
+  | { readonly kind: 'lost'; readonly current: Intent | undefined };
+
+/** One external record, wherever it is referred to; no tenant and no route in it. */
+export interface Binding {
+  readonly provider: string;
+  readonly account: string;
+  readonly environment: Environment;
+  readonly kind: string;
+  readonly externalId: string;
+}
+
+export interface Evidence {
+  /** `search` or `conflict`. */
+  readonly kind: string;
+  readonly id: string;
+  readonly at: number;
+  /** Allow-listed facts, at most 4 KB. */
+  readonly facts: JsonObject;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Opaque; null on the last page. */
+  readonly cursor: string | null;
+}
+
+export interface Freeze {
+  readonly by: string;
+  readonly why: string;
+  readonly at: number;
+}
+
+export interface Ledger {
+  /** Put if absent, by tenant and id. An intent stored by this very call counts as created. */
+  readonly create: (
+    intent: Intent,
+  ) => Promise<
+    | { readonly kind: 'created'; readonly intent: Intent }
+    | { readonly kind: 'exists'; readonly intent: Intent }
+  >;
+  readonly read: (ref: IntentRef) => Promise<Intent | undefined>;
+  /** The intent and whether its route, or everything, is frozen, in one consistent read. */
+  readonly readForSend: (
+    ref: IntentRef,
+    route: string,
+  ) => Promise<{ readonly intent: Intent | undefined; readonly frozen: boolean }>;
+  /** Writes what differs between `before` and `after` under the guard; `version` grows by one. */
+  readonly save: (before: Intent, after: Intent, guard: Guard) => Promise<Saved>;
+  /** Put if absent or mine. */
+  readonly bind: (
+    binding: Binding,
+    owner: IntentRef,
+  ) => Promise<{ readonly kind: 'mine' } | { readonly kind: 'taken' }>;
+  /** Append-only: put if absent. */
+  readonly addEvidence: (ref: IntentRef, evidence: Evidence) => Promise<void>;
+  readonly evidence: (ref: IntentRef, limit: number, cursor: string | null) => Promise<Page<Evidence>>;
+  readonly countConflicts: (ref: IntentRef) => Promise<number>;
+  /** Refs due at `now` in one shard, oldest first. */
+  readonly due: (shard: number, now: number, limit: number) => Promise<readonly IntentRef[]>;
+  /** A unit's intents of one UTC day (`YYYY-MM-DD`), newest first. */
+  readonly list: (
+    tenant: string,
+    unit: string,
+    day: string,
+    limit: number,
+    cursor: string | null,
+  ) => Promise<Page<Intent>>;
+  /** Stops sends of a route (`*`: of everything). Already frozen stays as it was. */
+  readonly freeze: (route: string, freeze: Freeze) => Promise<void>;
+}
+
+/** Number of shards of the due index. */
+export const DUE_SHARDS = 4;
+
+/** The store did not answer or refused; what was written is not known. */
+export class LedgerUnavailable extends Error {
+  override readonly name = 'LedgerUnavailable';
+}
+
+/** A cursor that this ledger did not give out. */
+export class BadCursor extends Error {
+  override readonly name = 'BadCursor';
+}

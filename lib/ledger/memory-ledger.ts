@@ -1,0 +1,119 @@
+/** The ledger in memory: the same items, guards and answers as the DynamoDB one; for tests and models. */
+import type { Intent, IntentRef } from '../domain/intent.ts';
+import type { NewId } from '../platform/ids.ts';
+import {
+  bindingPartition,
+  changesBetween,
+  evidenceSortKey,
+  fromItem,
+  INTENT_SORT_KEY,
+  type Item,
+  isOurs,
+  listPartition,
+  partitionOf,
+  refOf,
+  shardOf,
+  toItem,
+} from './item.ts';
+import { BadCursor, type Evidence, type Guard, type Ledger, type Page } from './ledger.ts';
+
+export function memoryLedger(newId: NewId): Ledger {
+  const items = new Map<string, Item>();
+  const address = (pk: string, sk: string) => `${pk}\n${sk}`;
+  const intentAt = (ref: IntentRef) => items.get(address(partitionOf(ref), INTENT_SORT_KEY));
+  const read = (ref: IntentRef): Intent | undefined => {
+    const item = intentAt(ref);
+    return item === undefined ? undefined : fromItem(structuredClone(item));
+  };
+  const evidenceOf = (ref: IntentRef) =>
+    [...items]
+      .filter(([key]) => key.startsWith(`${partitionOf(ref)}\nE#`))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, item]) => item['evidence'] as Evidence);
+  const intents = () =>
+    [...items.values()].filter((item) => item['sk'] === INTENT_SORT_KEY).map((item) => fromItem(item));
+
+  return {
+    create: async (intent) => {
+      const ref = { tenant: intent.tenant, intentId: intent.id };
+      const existing = read(ref);
+      if (existing !== undefined) {
+        return { kind: existing.submitToken === intent.submitToken ? 'created' : 'exists', intent: existing };
+      }
+      items.set(address(partitionOf(ref), INTENT_SORT_KEY), structuredClone(toItem(intent)));
+      return { kind: 'created', intent };
+    },
+    read: async (ref) => read(ref),
+    readForSend: async (ref, route) => ({
+      intent: read(ref),
+      frozen: items.has(`R#${route}`) || items.has('R#*'),
+    }),
+    save: async (before, wanted, guard) => {
+      const after = { ...wanted, writeToken: newId() };
+      const ref = { tenant: before.tenant, intentId: before.id };
+      const current = read(ref);
+      const stored = intentAt(ref);
+      if (current === undefined || stored === undefined) return { kind: 'lost', current: undefined };
+      if (!holds(current, before, guard)) {
+        return isOurs(current, before, after)
+          ? { kind: 'saved', intent: current }
+          : { kind: 'lost', current };
+      }
+      const next = structuredClone(stored) as Record<string, unknown>;
+      for (const { path, value } of changesBetween(toItem(before), toItem(after))) {
+        const [name, index] = path as [string, number | undefined];
+        if (index !== undefined) (next[name] as unknown[])[index] = structuredClone(value);
+        else if (value === undefined) delete next[name];
+        else next[name] = structuredClone(value);
+      }
+      next['version'] = current.version + 1;
+      items.set(address(partitionOf(ref), INTENT_SORT_KEY), next);
+      return { kind: 'saved', intent: fromItem(next) };
+    },
+    bind: async (binding, owner) => {
+      const pk = bindingPartition(binding);
+      const holder = items.get(pk)?.['owner'] ?? partitionOf(owner);
+      items.set(pk, { owner: holder });
+      return { kind: holder === partitionOf(owner) ? 'mine' : 'taken' };
+    },
+    addEvidence: async (ref, evidence) => {
+      const key = address(partitionOf(ref), evidenceSortKey(evidence));
+      if (!items.has(key)) items.set(key, { sk: 'E', evidence: structuredClone(evidence) });
+    },
+    evidence: async (ref, limit, cursor) => pageOf(evidenceOf(ref), limit, cursor),
+    countConflicts: async (ref) => evidenceOf(ref).filter((each) => each.kind === 'conflict').length,
+    due: async (shard, now, limit) =>
+      intents()
+        .filter((each) => each.dueAt !== null && each.dueAt <= now && shardOf(each.id) === shard)
+        .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0))
+        .slice(0, limit)
+        .map((each) => refOf(partitionOf({ tenant: each.tenant, intentId: each.id }))),
+    list: async (tenant, unit, day, limit, cursor) => {
+      const wanted = listPartition(tenant, unit, day);
+      const all = intents().filter((each) => toItem(each)['listDay'] === wanted);
+      return pageOf(
+        all.sort((a, b) => b.createdAt - a.createdAt),
+        limit,
+        cursor,
+      );
+    },
+    freeze: async (route, freeze) => {
+      if (!items.has(`R#${route}`)) items.set(`R#${route}`, { ...freeze });
+    },
+  };
+}
+
+function holds(current: Intent, before: Intent, guard: Guard): boolean {
+  if (guard.kind === 'unchanged') return current.version === before.version;
+  const attempt = current.attempts[guard.number - 1];
+  const mine = attempt?.token === guard.token && attempt.result === undefined;
+  return mine && current.state === 'sending' && current.attempts.length === guard.number;
+}
+
+function pageOf<T>(all: readonly T[], limit: number, cursor: string | null): Page<T> {
+  const from = cursor === null ? 0 : Number(cursor);
+  if (!Number.isSafeInteger(from) || from < 0)
+    throw new BadCursor('Cannot page on from a cursor that is not ours.');
+  const end = from + limit;
+  return { items: all.slice(from, end), cursor: end < all.length ? String(end) : null };
+}
