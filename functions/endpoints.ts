@@ -1,0 +1,23 @@
+/**
+ * The one endpoint table. It feeds the cloud template, the local gateway and the authorisation tests.
+ * `function` names the file in this folder; `scope` is the token scope a caller needs, null for none.
+ */
+export type Scope = 'submit' | 'read' | 'approve' | 'operate' | 'admin';
+
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** API Gateway path syntax: `{name}` is one path segment. */
+  readonly path: string;
+  readonly function: string;
+  readonly scope: Scope | null;
+}
+
+export const endpoints: readonly Endpoint[] = [
+  { method: 'POST', path: '/intents', function: 'accept', scope: 'submit' },
+  { method: 'GET', path: '/intents', function: 'list', scope: 'read' },
+  { method: 'GET', path: '/intents/{id}', function: 'show', scope: 'read' },
+  { method: 'GET', path: '/intents/{id}/evidence', function: 'evidence', scope: 'read' },
+  { method: 'GET', path: '/intents/{id}/receipt', function: 'receipt', scope: 'read' },
+  { method: 'POST', path: '/intents/{id}/reconciliation', function: 'reconcile', scope: 'operate' },
+  { method: 'GET', path: '/health', function: 'health', scope: null },
+];

@@ -1,0 +1,130 @@
+/**
+ * The edge, once: Middy around every function. API functions get a checked caller and answer problem
+ * details; step functions get checked ids. Nothing is retried here and nothing of a body is logged.
+ */
+import middy from '@middy/core';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import * as z from 'zod';
+import { BadCursor, LedgerUnavailable } from '../lib/ledger/ledger.ts';
+import { errorName, type Log } from '../lib/platform/log.ts';
+import type { RunInput, Step, StepAnswer } from '../lib/workflow/deps.ts';
+import { endpoints, type Scope } from './endpoints.ts';
+import { ProblemError, problem } from './problem.ts';
+
+export interface Caller {
+  readonly tenant: string;
+  readonly unit: string;
+  readonly subject: string;
+}
+
+export interface ApiRequest {
+  /** Null only at endpoints without a scope. */
+  readonly caller: Caller;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly path: Readonly<Record<string, string | undefined>>;
+  readonly body: string;
+}
+
+export type ApiAnswer = APIGatewayProxyStructuredResultV2;
+export type ApiHandler = (event: APIGatewayProxyEventV2) => Promise<ApiAnswer>;
+
+const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
+const claims = z.object({
+  sub: z.string().min(1).max(255),
+  tenant: name,
+  unit: name,
+  kind: z.enum(['person', 'service', 'agent']),
+});
+const NO_CALLER: Caller = { tenant: '', unit: '', subject: '' };
+/** What people hold; an agent never does, whatever its token says. */
+const PEOPLE_ONLY: readonly Scope[] = ['approve', 'operate', 'admin'];
+
+/** One API function. `fn` is its name in the endpoint table, which says whom it lets in. */
+export function api(
+  fn: string,
+  log: () => Log,
+  answer: (request: ApiRequest) => Promise<ApiAnswer>,
+): ApiHandler {
+  const scope = endpoints.find((each) => each.function === fn)?.scope ?? null;
+  const handler = middy(async (event: APIGatewayProxyEventV2): Promise<ApiAnswer> => {
+    const caller = scope === null ? NO_CALLER : callerOf(event, scope);
+    return caller === null ? forbidden() : answer({ ...requestOf(event), caller });
+  }).onError(async (request) => {
+    if (request.error !== undefined && request.error !== null) {
+      request.response = failure(fn, request.error, log);
+    }
+  });
+  return (event) => handler(event, {} as never) as Promise<ApiAnswer>;
+}
+
+/** One step function: ids in, one word out. A failure is thrown, so that the machine's Catch sees it. */
+export function step(fn: string, log: () => Log, build: () => Step): (input: unknown) => Promise<StepAnswer> {
+  const handler = middy(async (event: unknown) => build()(runInput.parse(event) satisfies RunInput)).onError(
+    async (request) => {
+      // Nothing may be returned here: Middy would take it for the answer, and the machine would see no failure.
+      log()('error', 'step_failed', { function: fn, error: errorName(request.error) });
+    },
+  );
+  return (input) => handler(input, {} as never) as Promise<StepAnswer>;
+}
+
+const runInput = z.strictObject({
+  tenant: name,
+  intentId: z.string().regex(/^int_[0-9a-f]{40}$/),
+  route: name,
+});
+
+export function json(statusCode: number, body: unknown, headers: Record<string, string> = {}): ApiAnswer {
+  const fixed = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+  return { statusCode, headers: { ...fixed, ...headers }, body: JSON.stringify(body) };
+}
+
+function callerOf(event: APIGatewayProxyEventV2, scope: Scope): Caller | null {
+  const context = event.requestContext as { authorizer?: { jwt?: { claims?: unknown } } };
+  const parsed = claims.safeParse(context.authorizer?.jwt?.claims);
+  if (!parsed.success) return null;
+  const { sub, tenant, unit, kind } = parsed.data;
+  if (kind === 'agent' && PEOPLE_ONLY.includes(scope)) return null;
+  return { tenant, unit, subject: sub };
+}
+
+function requestOf(event: APIGatewayProxyEventV2): Omit<ApiRequest, 'caller'> {
+  const text = event.body ?? '';
+  return {
+    headers: event.headers,
+    query: event.queryStringParameters ?? {},
+    path: event.pathParameters ?? {},
+    body: event.isBase64Encoded ? Buffer.from(text, 'base64').toString('utf8') : text,
+  };
+}
+
+/** As the gateway says it. */
+function forbidden(): ApiAnswer {
+  return {
+    statusCode: 403,
+    headers: { 'content-type': 'application/json' },
+    body: '{"message":"Forbidden"}',
+  };
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+function failure(fn: string, error: Error, log: () => Log): ApiAnswer {
+  if (error instanceof ProblemError) return error.answer;
+  if (error instanceof BadCursor) return problem('invalid-request', { detail: error.message });
+  log()('error', 'request_failed', { function: fn, error: errorName(error) });
+  if (error instanceof LedgerUnavailable) {
+    const detail =
+      fn === 'accept'
+        ? 'The ledger did not answer. It may be stored; send it again with the same key.'
+        : 'The ledger did not answer. Ask again.';
+    return problem('acceptance-undetermined', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+  return {
+    statusCode: 500,
+    headers: { 'content-type': 'application/json' },
+    body: '{"message":"Internal Server Error"}',
+  };
+}

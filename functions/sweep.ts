@@ -1,0 +1,9 @@
+import { sweep } from '../lib/workflow/sweep.ts';
+import { log, starting } from './wiring.ts';
+
+/** Fired by the scheduler. A pass that fails is not retried: the next one comes anyway. */
+export async function handler(): Promise<{ due: number; started: number; handedOver: number }> {
+  const swept = await sweep(starting()).runOnce();
+  if (swept.due > 0) log()('info', 'swept', { count: swept.started });
+  return swept;
+}

@@ -1,0 +1,48 @@
+/** One look outside, read-only, reduced to what matters to an intent. */
+import type { Intent } from '../domain/intent.ts';
+import type { Readback } from '../domain/verification.ts';
+import type { LookContext, Lookup } from '../providers/provider.ts';
+import type { Way } from '../providers/registry.ts';
+import type { LookDeps } from './deps.ts';
+
+export interface Seen extends Readback {
+  readonly endedAt: number;
+  readonly error?: string;
+}
+
+/** At most this many ids are kept of one look. */
+export const MOST_CANDIDATES = 20;
+
+export async function lookContext(deps: LookDeps, way: Way): Promise<LookContext> {
+  const { baseUrl, readSecretRef, account, environment, policy } = way.route;
+  const headers: Record<string, string> =
+    readSecretRef === null ? {} : { authorization: `Bearer ${await deps.secret(readSecretRef)}` };
+  const get = deps.reader({ baseUrl, headers, timeoutMs: Math.max(policy.requestMs, SHORTEST_READ_MS) });
+  return { get, account, environment };
+}
+
+/** Reads may take longer than writes: nothing is in doubt while they run. */
+const SHORTEST_READ_MS = 2000;
+
+/** An adapter that throws has failed its lookup; a failed lookup is never zero. */
+export async function look(
+  deps: LookDeps,
+  way: Way,
+  intent: Intent,
+  ask: () => Promise<Lookup>,
+): Promise<Seen> {
+  const startedAt = deps.clock.now();
+  const lookup = await ask().catch((): Lookup => ({ kind: 'failed', error: 'adapter_failed' }));
+  const endedAt = deps.clock.now();
+  if (lookup.kind === 'failed') {
+    const nothing = { failed: true, complete: false, authorised: false, matched: [] };
+    return { startedAt, endedAt, ...nothing, error: lookup.error.slice(0, 64) };
+  }
+  // The same id seen on two pages counts once.
+  const records = new Map(lookup.records.map((record) => [record.externalId, record]));
+  const matched = [...records.values()]
+    .filter((record) => way.provider.match(intent, record))
+    .map((record) => ({ externalId: record.externalId, checks: way.provider.verify(intent, record) }));
+  const { complete, authorised } = lookup;
+  return { startedAt, endedAt, failed: false, complete, authorised, matched };
+}

@@ -1,0 +1,158 @@
+/**
+ * Search: looks outside without writing and tells 0, 1 and many apart. After every wait comes this step;
+ * it answers `send` at once for an intent that may be sent. It also audits settled intents.
+ */
+import type { Handover, HandoverReason, Intent, JsonObject, SearchFacts, Verdict } from '../domain/intent.ts';
+import { maySend } from '../domain/may-send.ts';
+import { planOf } from '../domain/plan.ts';
+import { isExhausted, isGone, nextLookAt, verdictOf, windowEndsAt } from '../domain/reconciliation.ts';
+import type { Way } from '../providers/registry.ts';
+import { audit } from './audit.ts';
+import {
+  apply,
+  comeBack,
+  contextOf,
+  type LookDeps,
+  type RunInput,
+  type Step,
+  type StepAnswer,
+  wayOf,
+} from './deps.ts';
+import { follow } from './follow.ts';
+import { look, lookContext, MOST_CANDIDATES, type Seen } from './look.ts';
+
+const MOST_ROUNDS = 4;
+
+export function search(deps: LookDeps): Step {
+  return async (input) => {
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      const answer = await takeStep(deps, input);
+      if (answer !== 'again') return answer;
+    }
+    return { next: 'wait', waitSeconds: 1 };
+  };
+}
+
+async function takeStep(deps: LookDeps, input: RunInput): Promise<StepAnswer | 'again'> {
+  const { intent, frozen } = await deps.ledger.readForSend(input, input.route);
+  if (intent === undefined) return { next: 'end' };
+  const way = wayOf(deps, intent);
+  const plan = planOf(intent, contextOf(deps, way, frozen), deps.clock.now());
+  if (plan.do === 'audit') return audit(deps, way, intent);
+  return plan.do === 'look' ? reconcile(deps, way, intent, frozen) : follow(deps, intent, plan);
+}
+
+async function reconcile(
+  deps: LookDeps,
+  way: Way,
+  intent: Intent,
+  frozen: boolean,
+): Promise<StepAnswer | 'again'> {
+  if (way.provider.find === undefined) return handOver(deps, intent, { reason: 'blind', ids: [] });
+  const { seen, facts } = await searchOutside(deps, way, intent);
+  await keepSearch(deps, intent, facts);
+  const now = deps.clock.now();
+  const windowEnd = windowEndsAt(intent, deps.timing, way.lag);
+  const { answer, dueAt } = comeBack(deps, nextLookAt(intent.searches, windowEnd, now));
+  const reason = endOf(deps, way, intent, seen, facts.verdict);
+  const handover = reason === undefined ? {} : { handover: handoverOf(reason, facts.candidates, now) };
+  const saved = await apply(deps, intent, { kind: 'searched', facts, dueAt, ...handover });
+  if (saved === undefined) return 'again';
+  if (reason !== undefined) return { next: 'hand_over' };
+  return nextAfter(deps, way, saved, frozen, answer);
+}
+
+/** One complete search: what was seen and the facts to be kept of it. */
+export async function searchOutside(
+  deps: LookDeps,
+  way: Way,
+  intent: Intent,
+): Promise<{ seen: Seen; facts: SearchFacts }> {
+  const { find } = way.provider;
+  const seen = await look(deps, way, intent, async () =>
+    find === undefined ? { kind: 'failed', error: 'no_search' } : find(await lookContext(deps, way), intent),
+  );
+  const matched = seen.matched.map((record) => record.externalId);
+  const verdict = verdictOf(intent, { ...seen, matched }, deps.timing, way.lag);
+  return {
+    seen,
+    facts: {
+      startedAt: seen.startedAt,
+      endedAt: seen.endedAt,
+      verdict,
+      complete: seen.complete,
+      authorised: seen.authorised,
+      candidates: matched.slice(0, MOST_CANDIDATES),
+      reference: way.provider.reference(intent),
+      account: way.route.account,
+      environment: way.route.environment,
+      ...(seen.error === undefined ? {} : { error: seen.error }),
+    },
+  };
+}
+
+/** Facts first, append-only; the transition rests on them. */
+export async function keepSearch(deps: LookDeps, intent: Intent, facts: SearchFacts): Promise<void> {
+  const at = String(facts.startedAt).padStart(15, '0');
+  deps.log('info', 'searched', {
+    intentId: intent.id,
+    verdict: facts.verdict,
+    ...(facts.error ? { code: facts.error } : {}),
+  });
+  await deps.ledger.addEvidence(
+    { tenant: intent.tenant, intentId: intent.id },
+    {
+      kind: 'search',
+      id: `${at}-${deps.newId()}`,
+      at: facts.startedAt,
+      facts: { ...facts } satisfies JsonObject,
+    },
+  );
+}
+
+export function handoverOf(reason: HandoverReason, candidates: readonly string[], at: number): Handover {
+  return { reason, candidates, at };
+}
+
+/** Why the machine can do no more, if so. */
+function endOf(
+  deps: LookDeps,
+  way: Way,
+  intent: Intent,
+  seen: Seen,
+  verdict: Verdict,
+): HandoverReason | undefined {
+  if (verdict === 'many') return 'many';
+  if (verdict === 'found' || verdict === 'absent') return undefined;
+  if (verdict === 'wait' && isGone(intent, seen.startedAt, deps.timing, way.lag)) return 'found_but_gone';
+  const since = intent.unknownSince ?? seen.startedAt;
+  return isExhausted(intent.searches + 1, since, seen.endedAt) ? 'exhausted' : undefined;
+}
+
+function nextAfter(
+  deps: LookDeps,
+  way: Way,
+  intent: Intent,
+  frozen: boolean,
+  later: StepAnswer,
+): StepAnswer | 'again' {
+  if (intent.state === 'acknowledged') return { next: 'verify' };
+  if (intent.state === 'absent') return 'again';
+  const refusal = maySend(intent, contextOf(deps, way, frozen), deps.clock.now());
+  return refusal === null ? { next: 'send' } : later;
+}
+
+async function handOver(
+  deps: LookDeps,
+  intent: Intent,
+  end: { reason: HandoverReason; ids: readonly string[] },
+): Promise<StepAnswer | 'again'> {
+  const now = deps.clock.now();
+  const handover = handoverOf(end.reason, end.ids, now);
+  const saved = await apply(deps, intent, {
+    kind: 'must_hand_over',
+    handover,
+    dueAt: now + deps.timing.graceMs,
+  });
+  return saved === undefined ? 'again' : { next: 'hand_over' };
+}

@@ -1,0 +1,78 @@
+/**
+ * Sweep: what is due gets a new run. It never writes outside. The index only proposes; every decision
+ * reads the item again. If all executions died, the sweep alone would bring every intent to its end.
+ */
+import type { Intent, IntentRef } from '../domain/intent.ts';
+import { leaseIsOver } from '../domain/plan.ts';
+import { DUE_SHARDS } from '../ledger/ledger.ts';
+import { errorName } from '../platform/log.ts';
+import { apply, type Deps, type StartRun } from './deps.ts';
+import { startNextRun } from './runs.ts';
+
+export interface SweepDeps extends Deps {
+  readonly start: StartRun;
+}
+
+export interface Swept {
+  /** Proposed by the index. */
+  readonly due: number;
+  readonly started: number;
+  readonly handedOver: number;
+}
+
+/** Intents taken up per shard and pass; what is left comes in the next pass, oldest first. */
+export const PAGE = 100;
+/** Runs without any progress before a person is asked; with doubling pauses, about six hours. */
+export const MAX_IDLE_RUNS = 12;
+
+/** One pass over all shards. */
+export function sweep(deps: SweepDeps): { runOnce: () => Promise<Swept> } {
+  return {
+    runOnce: async () => {
+      const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => sweepShard(deps, shard));
+      const all = await Promise.all(shards);
+      return all.reduce((sum, each) => ({
+        due: sum.due + each.due,
+        started: sum.started + each.started,
+        handedOver: sum.handedOver + each.handedOver,
+      }));
+    },
+  };
+}
+
+async function sweepShard(deps: SweepDeps, shard: number): Promise<Swept> {
+  const refs = await deps.ledger.due(shard, deps.clock.now(), PAGE);
+  const swept = { due: refs.length, started: 0, handedOver: 0 };
+  for (const ref of refs) {
+    const done = await takeUp(deps, ref).catch((error: unknown) => {
+      // One item that cannot be read must not starve the rest.
+      deps.log('error', 'sweep_item_failed', { intentId: ref.intentId, error: errorName(error) });
+      return 'skipped' as const;
+    });
+    if (done !== 'skipped') swept[done] += 1;
+  }
+  return swept;
+}
+
+async function takeUp(deps: SweepDeps, ref: IntentRef): Promise<'started' | 'handedOver' | 'skipped'> {
+  const intent = await deps.ledger.read(ref);
+  const now = deps.clock.now();
+  if (intent === undefined || intent.dueAt === null || intent.dueAt > now) return 'skipped';
+  if (intent.state === 'sending' && !leaseIsOver(intent, deps.timing, now)) return 'skipped';
+  if (intent.idleRuns >= MAX_IDLE_RUNS) return giveUp(deps, intent);
+  return (await startNextRun(deps, deps.start, intent)) ? 'started' : 'skipped';
+}
+
+/** Nothing moves it: people are told. What may have bytes out becomes unknown first. */
+async function giveUp(deps: SweepDeps, intent: Intent): Promise<'handedOver' | 'skipped'> {
+  const now = deps.clock.now();
+  const reminder = now + 86_400_000;
+  const event =
+    intent.state === 'sending'
+      ? ({ kind: 'lease_over', dueAt: now } as const)
+      : ({ kind: 'cannot_run', dueAt: reminder } as const);
+  const after = await apply(deps, intent, event);
+  if (after?.state !== 'handover') return 'skipped';
+  deps.log('error', 'cannot_run', { tenant: intent.tenant, intentId: intent.id, route: intent.route });
+  return 'handedOver';
+}
