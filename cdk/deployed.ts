@@ -1,0 +1,61 @@
+/**
+ * What is deployed: every function with its timeout, and the whole of what it may touch. A function is
+ * deployed because the endpoint table or the machine names it; one without a line here does not synthesise.
+ * There is no word here for Scan or DeleteItem: nobody may ask for them.
+ */
+import { endpoints } from '../functions/endpoints.ts';
+import { API_TIMEOUT_SECONDS, STEPS, SWEEP, type TABLE } from '../lib/platform/names.ts';
+
+export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem';
+
+export interface Access {
+  /** Allowed on the table itself, never on an index. */
+  readonly table: readonly TableAction[];
+  /** The one index that this function may query. */
+  readonly index?: keyof typeof TABLE.indexes;
+  /** Whose secrets it may read: those that can write at a provider, or those that can only look. */
+  readonly secrets?: 'write' | 'read';
+  /** May start runs of the machine. */
+  readonly startsRuns?: true;
+}
+
+export interface Deployed {
+  /** Name of the file in `functions/`. */
+  readonly name: string;
+  readonly timeoutSeconds: number;
+  readonly access: Access;
+}
+
+const ACCESS: Readonly<Record<string, Access>> = {
+  accept: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], startsRuns: true },
+  list: { table: ['GetItem', 'Query'], index: 'list' },
+  show: { table: ['GetItem', 'Query'] },
+  evidence: { table: ['GetItem', 'Query'] },
+  receipt: { table: ['GetItem'] },
+  reconcile: { table: ['GetItem', 'Query', 'UpdateItem'], startsRuns: true },
+  health: { table: ['GetItem'] },
+  send: { table: ['GetItem', 'BatchGetItem', 'UpdateItem'], secrets: 'write' },
+  search: { table: ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'], secrets: 'read' },
+  verify: { table: ['GetItem', 'PutItem', 'UpdateItem'], secrets: 'read' },
+  'hand-over': { table: ['GetItem', 'UpdateItem'] },
+  sweep: { table: ['GetItem', 'UpdateItem'], index: 'due', startsRuns: true },
+};
+
+/** Every function once, in a fixed order: endpoints, steps, sweep. */
+export function deployedFunctions(): readonly Deployed[] {
+  const api = [...new Set(endpoints.map((endpoint) => endpoint.function))];
+  const behindApi = api.map((name) => ({ function: name, timeoutSeconds: API_TIMEOUT_SECONDS }));
+  return [...behindApi, ...Object.values(STEPS), SWEEP].map((entry) => ({
+    name: entry.function,
+    timeoutSeconds: entry.timeoutSeconds,
+    access: accessOf(entry.function),
+  }));
+}
+
+function accessOf(name: string): Access {
+  const access = ACCESS[name];
+  if (access === undefined) {
+    throw new Error(`Cannot deploy function "${name}": cdk/deployed.ts does not say what it may touch`);
+  }
+  return access;
+}

@@ -1,0 +1,83 @@
+/**
+ * The functions: Node 24 on ARM, one role and one log group each. Lambda repeats nothing by itself: an
+ * asynchronous invocation that failed is met again by the sweep, which asks the ledger first.
+ */
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { ENV, STEPS } from '../lib/platform/names.ts';
+import { acknowledge } from './acknowledged.ts';
+import type { BundleInfo } from './bundle.ts';
+import type { Deployed } from './deployed.ts';
+import { functionRole } from './roles.ts';
+import type { SecretArns } from './secrets.ts';
+import type { Ledger } from './table.ts';
+
+export interface FunctionParts {
+  readonly ledger: Ledger;
+  readonly secrets: SecretArns;
+  readonly bundles: readonly BundleInfo[];
+  /** Most sends at one time; unlimited when absent. */
+  readonly sendConcurrency: number | undefined;
+}
+
+/** Makes one function; `machineArn` only for those that start runs. */
+export function deployFunction(
+  scope: Construct,
+  spec: Deployed,
+  parts: FunctionParts,
+  machineArn?: string,
+): LambdaFunction {
+  const own = new Construct(scope, constructId(spec.name));
+  const logGroup = keptLogs(own, 'Logs');
+  const made = new LambdaFunction(own, 'Function', {
+    ...SAME_FOR_ALL,
+    description: `Kakutei: ${spec.name}`,
+    code: Code.fromAsset(bundleDir(parts.bundles, spec.name)),
+    timeout: Duration.seconds(spec.timeoutSeconds),
+    role: functionRole(own, 'Role', spec.access, { ...parts, logGroup, machineArn }),
+    logGroup,
+    environment: environment(parts.ledger, machineArn),
+    ...concurrency(spec, parts.sendConcurrency),
+  });
+  acknowledge(made, 'Serverless-LambdaDLQ', 'Serverless-LambdaAsyncFailureDestination');
+  return made;
+}
+
+const SAME_FOR_ALL = {
+  runtime: Runtime.NODEJS_24_X,
+  architecture: Architecture.ARM_64,
+  handler: 'index.handler',
+  // Memory buys CPU; a cold start is mostly parsing the SDK.
+  memorySize: 512,
+  tracing: Tracing.ACTIVE,
+  retryAttempts: 0,
+} as const;
+
+function environment(ledger: Ledger, machineArn: string | undefined): Record<string, string> {
+  const table = { [ENV.table]: ledger.table.tableName };
+  return machineArn === undefined ? table : { ...table, [ENV.machineArn]: machineArn };
+}
+
+/** Logs that end by their age and not with the stack: an effect may have to be explained after it. */
+export function keptLogs(scope: Construct, id: string): LogGroup {
+  return new LogGroup(scope, id, { retention: RetentionDays.ONE_MONTH, removalPolicy: RemovalPolicy.RETAIN });
+}
+
+function concurrency(spec: Deployed, most: number | undefined): { reservedConcurrentExecutions?: number } {
+  return spec.name === STEPS.Send.function && most !== undefined
+    ? { reservedConcurrentExecutions: most }
+    : {};
+}
+
+function bundleDir(bundles: readonly BundleInfo[], name: string): string {
+  const bundle = bundles.find((candidate) => candidate.name === name);
+  if (bundle === undefined) throw new Error(`Cannot deploy function "${name}": there is no bundle of it`);
+  return bundle.dir;
+}
+
+/** `hand-over` becomes `HandOver`. */
+function constructId(name: string): string {
+  return name.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,103 @@
+/**
+ * `npm start`: keeps the local stack running on one port for exploring. Ctrl-C ends everything. Started by
+ * another process (the demo, the tests) it reports over the channel to it and ends when that one does.
+ */
+import { parseArgs } from 'node:util';
+import { CannotStart } from './cannot-start.ts';
+import { type Place, type Stack, startStack } from './stack.ts';
+
+const USAGE = 'Usage: npm start -- [--port 8787] [--data .kakutei/start] [--anew ledger] [--anew book]';
+/** sysexits: usage, unavailable. */
+export const EXIT = { ok: 0, broken: 1, usage: 2, unavailable: 69 } as const;
+
+/** What a parent process is told once the stack answers. */
+export interface Ready {
+  readonly url: string;
+  readonly tokens: Stack['tokens'];
+  readonly warehouseUrl: string;
+}
+
+if (import.meta.main) await main();
+
+async function main(): Promise<void> {
+  const options = optionsOf(process.argv.slice(2));
+  if (options === undefined) return;
+  let stack: Stack | undefined;
+  let code: number | undefined;
+  // Asked to end while it starts: it starts first, so that nothing is left half started, then ends.
+  const stop = (exitCode: number): void => {
+    code ??= exitCode;
+    if (stack !== undefined) void stack.stop().then(() => process.exit(code));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(EXIT.ok));
+  process.on('disconnect', () => stop(EXIT.ok));
+  try {
+    stack = await startStack({ ...options, onBroken: (what) => broken(what, stop) });
+  } catch (error) {
+    if (!(error instanceof CannotStart)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(EXIT.unavailable);
+  }
+  if (code === undefined) announce(stack);
+  else stop(code);
+}
+
+function broken(what: string, stop: (exitCode: number) => void): void {
+  process.stderr.write(`${what}; stopping.\n`);
+  stop(EXIT.broken);
+}
+
+function optionsOf(args: string[]): { dataDir: string; port: number; anew: Place[] } | undefined {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: {
+        port: { type: 'string', default: '8787' },
+        data: { type: 'string', default: '.kakutei/start' },
+        anew: { type: 'string', multiple: true, default: [] },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    if (values.help) {
+      process.stdout.write(`${USAGE}\n`);
+      return undefined;
+    }
+    const port = Number(values.port);
+    if (!Number.isInteger(port) || port < 0 || port > 65_535)
+      throw new RangeError('--port must be 0 to 65535.');
+    return { dataDir: values.data, port, anew: values.anew.map(placeOf) };
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}\n`);
+    process.exitCode = EXIT.usage;
+    return undefined;
+  }
+}
+
+function placeOf(text: string): Place {
+  if (text !== 'ledger' && text !== 'book') throw new RangeError('--anew must be ledger or book.');
+  return text;
+}
+
+function announce({ url, tokens, warehouseUrl }: Stack): void {
+  if (process.send !== undefined) {
+    process.send({ url, tokens, warehouseUrl } satisfies Ready);
+    return;
+  }
+  const order = '{"route":"warehouse","payload":{"order_id":"ORD-1","sku":"TEA-01","quantity":2}}';
+  process.stdout.write(`Kakutei runs at ${url}; the simulated warehouse at ${warehouseUrl}. Ctrl-C ends both.
+
+# tokens, valid for one day
+SUBMITTER=${tokens.submitter}
+APPROVER=${tokens.approver}
+OPERATOR=${tokens.operator}
+OTHER_TENANT=${tokens.otherTenant}
+
+# submit an order, then look at it (ORD-AFTER instead of ORD-1 loses its first answer)
+curl -i ${url}/intents -H "authorization: Bearer $SUBMITTER" -H 'idempotency-key: ORD-1' -d '${order}'
+curl ${url}/intents -H "authorization: Bearer $SUBMITTER"
+curl '${url}/intents?route=warehouse&key=ORD-1' -H "authorization: Bearer $SUBMITTER"
+
+# the same as another tenant sees it: nothing
+curl '${url}/intents' -H "authorization: Bearer $OTHER_TENANT"
+`);
+}
