@@ -7,8 +7,10 @@ import { comeBack, type SendDeps, type StepAnswer, wayOf } from './deps.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1000;
+/** Rival writes met in a row; each one moves the intent on, so there cannot be many. */
+const MOST_RACES = 20;
 
-/** Retries until `until`; then one alarmed log line carries what the ledger could not take. */
+/** Retries until `until` while the ledger is away; then one alarmed log line carries what it could not take. */
 export async function recordResult(
   deps: SendDeps,
   claimed: Intent,
@@ -16,24 +18,33 @@ export async function recordResult(
   result: WriteResult,
   until: number,
 ): Promise<StepAnswer> {
-  let before = claimed;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     try {
-      const saved = await saveResult(deps, before, attempt, result);
-      if (saved.kind === 'saved') return nextAfter(deps, saved.intent, attempt);
-      before = saved.current ?? before;
+      return nextAfter(deps, await saveThroughRaces(deps, claimed, attempt, result), attempt);
     } catch (error) {
       if (deps.clock.now() + pause >= until) {
         unrecorded(deps, claimed, attempt, result);
         throw error;
       }
     }
-    if (deps.clock.now() + pause >= until) {
-      unrecorded(deps, claimed, attempt, result);
-      return { next: 'search' };
-    }
     await deps.clock.sleep(pause);
   }
+}
+
+/** Writes on time if it still is, else as late evidence. A lost race is tried again at once on what was met. */
+async function saveThroughRaces(
+  deps: SendDeps,
+  claimed: Intent,
+  attempt: Attempt,
+  result: WriteResult,
+): Promise<Intent> {
+  let before = claimed;
+  for (let race = 0; race < MOST_RACES; race += 1) {
+    const saved = await saveResult(deps, before, attempt, result);
+    if (saved.kind === 'saved') return saved.intent;
+    before = saved.current ?? before;
+  }
+  throw new Error(`Cannot record attempt ${attempt.number}: others kept writing.`);
 }
 
 async function saveResult(
