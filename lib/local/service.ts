@@ -44,16 +44,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return {
     ...ready,
     pid: child.pid ?? 0,
-    stop: () => end(child, exited, 'SIGTERM'),
-    kill: () => end(child, exited, 'SIGKILL'),
+    stop: async () => {
+      // Works on every platform: where there are no signals, ending the channel is the way to ask.
+      if (child.connected) child.disconnect();
+      await exited;
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
   };
 }
 
 function firstMessage(child: ChildProcess): Promise<Ready> {
   return new Promise((resolve) => child.once('message', (message) => resolve(message as Ready)));
-}
-
-async function end(child: ChildProcess, exited: Promise<unknown>, signal: NodeJS.Signals): Promise<void> {
-  child.kill(signal);
-  await exited;
 }

@@ -21,6 +21,8 @@ export function parseJson(text: string, limits: JsonLimits): unknown {
   let value: unknown;
   try {
     value = parse(text, undefined, { parseNumber, onDuplicateKey });
+    // The parser lets a repeated member pass when its value is equal.
+    if (namesIn(text) !== membersOf(value)) onDuplicateKey();
   } catch (error) {
     if (error instanceof BadJson) throw error;
     throw new BadJson('The body is not one JSON value.');
@@ -45,6 +47,25 @@ function parseNumber(digits: string): number {
     throw new BadJson('A number in the body cannot be kept exactly; send it as a string.');
   }
   return value;
+}
+
+/** Member names in a text that is known to be JSON: there, only a name is a string before a colon. */
+function namesIn(text: string): number {
+  let names = 0;
+  for (const [, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)) names += colon === undefined ? 0 : 1;
+  return names;
+}
+
+function membersOf(root: unknown): number {
+  let members = 0;
+  const stack: unknown[] = [root];
+  while (stack.length > 0) {
+    const value = stack.pop();
+    if (value === null || typeof value !== 'object') continue;
+    if (!Array.isArray(value)) members += Object.keys(value).length;
+    stack.push(...Object.values(value));
+  }
+  return members;
 }
 
 function onDuplicateKey(): never {

@@ -86,7 +86,7 @@ describe('one crash, at every call', () => {
 
 /** Every first call in every mode; of the second calls every fifth, shifted, which keeps the suite short. */
 const STRIDE = 5;
-const FLOOR = 100;
+const FLOOR = 300;
 
 describe('two crashes', () => {
   it.each(['answer lost, resend first', 'searchable, swallowed'])('%s', async (name) => {
