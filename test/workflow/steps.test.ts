@@ -396,6 +396,34 @@ describe('leases and late answers', () => {
     expect(errorKinds(intent)).toEqual(['lost']);
   });
 
+  it('a sender that wakes up after the take-over finds its attempt lost and lets no byte out', async () => {
+    let wake = (): void => undefined;
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const w = world({
+      wrapTransport: (transport) => async (request) => {
+        await asleep;
+        return transport(request);
+      },
+    });
+    const accepted = await w.submit();
+    if (accepted.kind !== 'accepted') throw new Error(accepted.kind);
+    const input = w.queue.shift();
+    if (input === undefined) throw new Error('no run');
+    const sending = w.steps['Send']?.(input);
+    await new Promise((done) => setImmediate(done));
+    w.clock.advance(15_000);
+    await w.steps['Search']?.(input);
+    wake();
+    await sending;
+    expect(w.outside.posts()).toBe(0);
+    expect((await w.read(accepted.intent.id)).attempts[0]).toMatchObject({
+      lostAt: NOW + 15_000,
+      result: { proof: 'not_sent', detail: 'withheld:not_mine' },
+    });
+  });
+
   it('an answer that comes after the take-over is kept and leads to the receipt', async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
