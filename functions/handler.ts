@@ -59,15 +59,22 @@ export function api(
   return (event) => handler(event, {} as never) as Promise<ApiAnswer>;
 }
 
-/** One step function: ids in, one word out. A failure is thrown, so that the machine's Catch sees it. */
+/** One step function: ids in, one word out. */
 export function step(fn: string, log: () => Log, build: () => Step): (input: unknown) => Promise<StepAnswer> {
-  const handler = middy(async (event: unknown) => build()(runInput.parse(event) satisfies RunInput)).onError(
-    async (request) => {
-      // Nothing may be returned here: Middy would take it for the answer, and the machine would see no failure.
-      log()('error', 'step_failed', { function: fn, error: errorName(request.error) });
-    },
-  );
-  return (input) => handler(input, {} as never) as Promise<StepAnswer>;
+  return job(fn, log, (event) => build()(runInput.parse(event) satisfies RunInput));
+}
+
+/** A function that nobody waits for but the cloud: a failure is logged and thrown, so that its caller sees it. */
+export function job<T>(
+  fn: string,
+  log: () => Log,
+  work: (event: unknown) => Promise<T>,
+): (event: unknown) => Promise<T> {
+  const handler = middy(work).onError(async (request) => {
+    // Nothing may be returned here: Middy would take it for the answer, and nobody would see the failure.
+    log()('error', 'function_failed', { function: fn, error: errorName(request.error) });
+  });
+  return (event) => handler(event, {} as never) as Promise<T>;
 }
 
 const runInput = z.strictObject({

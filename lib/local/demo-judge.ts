@@ -62,6 +62,7 @@ export function differences(first: Pass, later: Pass, name: string): string[] {
   return found;
 }
 
-export function postsOf(pass: Pass): number {
-  return [...pass.posts.values()].reduce((sum, count) => sum + count, 0);
+/** What the warehouse answered to POSTs that came after `before`. */
+export function answersSince(before: Pass, later: Pass): readonly string[] {
+  return later.answers.slice(before.answers.length);
 }

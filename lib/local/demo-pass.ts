@@ -25,6 +25,8 @@ export interface Pass {
   readonly book: ReadonlyMap<string, readonly string[]>;
   /** POSTs that ever reached the warehouse, by order. */
   readonly posts: ReadonlyMap<string, number>;
+  /** What each of them was answered, in order: a status, or `none`. */
+  readonly answers: readonly string[];
 }
 
 const SETTLED = ['confirmed', 'rejected', 'closed', 'handover'];
@@ -50,20 +52,27 @@ export async function runPass(
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  const { book, posts } = countIn(bookFile);
+  const counted = countIn(bookFile);
   const order = [...orders.keys()];
   const rows = endings
-    .map((ending) => ({ ...ending, effects: book.get(ending.key)?.length ?? 0 }))
+    .map((ending) => rowOf(ending, counted.book.get(ending.key)?.length ?? 0))
     .sort((a, b) => order.indexOf(a.key) - order.indexOf(b.key));
-  return { rows, book, posts };
+  return { rows, ...counted };
 }
 
-function countIn(file: string): Pick<Pass, 'book' | 'posts'> {
+/** In the order in which the lines are printed. */
+function rowOf(ending: Ending, effects: number): Row {
+  const { key, route, state, report, attempts, externalId, errorKinds, conflicts, seconds } = ending;
+  return { key, route, state, report, attempts, effects, externalId, errorKinds, conflicts, seconds };
+}
+
+function countIn(file: string): Omit<Pass, 'rows'> {
   const book = readBook(file);
   try {
     return {
       book: new Map(book.effects().map((each) => [each.orderId, each.reservationIds])),
       posts: new Map(book.posts().map((each) => [each.orderId, each.count])),
+      answers: book.answers(),
     };
   } finally {
     book.close();

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import pc from 'picocolors';
 import { CannotStart } from './cannot-start.ts';
-import { brokenIn, differences, postsOf, summarise } from './demo-judge.ts';
+import { answersSince, brokenIn, differences, summarise } from './demo-judge.ts';
 import { type Pass, runPass } from './demo-pass.ts';
 import { BadOrders, type Order, readOrders } from './orders.ts';
 import { startService } from './service.ts';
@@ -49,7 +49,10 @@ async function demo(orders: ReadonlyMap<string, readonly Order[]>, json: boolean
   const third = await pass('3 of 3: an empty ledger on the same warehouse', orders, ['ledger']);
   const broken = [
     ...brokenIn(first),
-    ...(postsOf(second) === postsOf(first) ? [] : ['pass 2: a POST left']),
+    ...answersSince(first, second).map(() => 'pass 2: a POST left'),
+    ...answersSince(second, third).flatMap((answer) =>
+      answer === '200' ? [] : [`pass 3: a POST was answered ${answer}`],
+    ),
     ...differences(first, second, 'pass 2'),
     ...differences(first, third, 'pass 3'),
   ];

@@ -3,7 +3,7 @@
  * that, Z (the longest a sender can live) would be a wish: a sender that slept could wake up and write. A
  * thread carries several calls; those that die with it are what a crash leaves, and are reconciled.
  */
-import { Worker } from 'node:worker_threads';
+import { SHARE_ENV, Worker } from 'node:worker_threads';
 
 export interface Call {
   readonly id: number;
@@ -39,6 +39,8 @@ interface Thread {
 export function createSendPool(options: SendPoolOptions): SendPool {
   const module = options.module ?? new URL('./send-worker.ts', import.meta.url);
   const threads: Thread[] = [];
+  // Threads load their module while the rest of the stack comes up; the environment they share is complete by the first call.
+  while (threads.length < options.threads) threads.push(startThread(module, threads));
   let calls = 0;
   const pick = (): Thread => {
     if (threads.length < options.threads) threads.push(startThread(module, threads));
@@ -63,7 +65,7 @@ export function createSendPool(options: SendPoolOptions): SendPool {
 }
 
 function startThread(module: URL, threads: Thread[]): Thread {
-  const thread: Thread = { worker: new Worker(module), pending: new Map() };
+  const thread: Thread = { worker: new Worker(module, { env: SHARE_ENV }), pending: new Map() };
   thread.worker.on('message', (answer: Answer) => {
     const call = thread.pending.get(answer.id);
     if (call === undefined) return;

@@ -80,13 +80,14 @@ async function assemble(options: StackOptions, ends: Ends): Promise<Omit<Stack, 
   const run = await claimRun(options.dataDir);
   ends.push(run.release);
   for (const place of options.anew ?? []) forget(placesIn(options.dataDir)[place]);
+  const pool = createSendPool({ threads: SEND_THREADS, timeoutMs: STEPS.Send.timeoutSeconds * MS });
+  ends.push(pool.close);
+  const loading = loadHandlers();
   const { warehouseUrl, secretsFile } = await startParts(options, run, ends);
   process.env[ENV.routes] = writeRoutes(options.dataDir, warehouseUrl);
   process.env[ENV.secrets] = secretsFile;
   process.env[ENV.skewMs] = '0';
-  const pool = createSendPool({ threads: SEND_THREADS, timeoutMs: STEPS.Send.timeoutSeconds * MS });
-  ends.push(pool.close);
-  const handlers = await loadHandlers();
+  const handlers = await loading;
   const invoke = invoker(handlers, pool);
   const machine = await startStepFunctions({
     definition: localDefinition(),

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { CannotStart } from './cannot-start.ts';
 import { type Place, type Stack, startStack } from './stack.ts';
 
-const USAGE = 'Usage: npm start -- [--port 8787] [--data .kakutei/start] [--anew ledger] [--anew book]';
+const USAGE = 'Usage: npm start -- [--port 8787] [--data .kakutei] [--anew ledger] [--anew book]';
 /** sysexits: usage, unavailable. */
 export const EXIT = { ok: 0, broken: 1, usage: 2, unavailable: 69 } as const;
 
@@ -53,7 +53,7 @@ function optionsOf(args: string[]): { dataDir: string; port: number; anew: Place
       args,
       options: {
         port: { type: 'string', default: '8787' },
-        data: { type: 'string', default: '.kakutei/start' },
+        data: { type: 'string', default: '.kakutei' },
         anew: { type: 'string', multiple: true, default: [] },
         help: { type: 'boolean', short: 'h', default: false },
       },

@@ -127,7 +127,10 @@ export function readBook(file: string) {
   const db = openFile(file, true);
   const effects = db.prepare('SELECT order_id, reservation_id FROM reservations ORDER BY n');
   const posts = db.prepare(COUNT_POSTS);
+  const answers = db.prepare('SELECT answer FROM requests ORDER BY n');
   return {
+    /** What each POST was answered, in order: a status, or `none`. */
+    answers: (): string[] => answers.all().map((row) => String(row['answer'])),
     /** Every order with a reservation, ids in order of insertion. */
     effects: (): { orderId: string; reservationIds: string[] }[] => {
       const byOrder = Map.groupBy(effects.all(), (row) => String(row['order_id']));
