@@ -13,65 +13,9 @@ import {
   type Receipt,
   type SearchFacts,
 } from './intent.ts';
+import type { LifeEvent } from './life-event.ts';
 import { recordResult } from './lifecycle-result.ts';
 import type { WriteResult } from './write-result.ts';
-
-export type LifeEvent =
-  /** Attempt n is claimed; bytes may be out from here on. */
-  | { readonly kind: 'claimed'; readonly attempt: Attempt; readonly dueAt: number }
-  /** Result n and claim n + 1 in one update, in the run that saw n fail. */
-  | {
-      readonly kind: 'resent_first';
-      readonly result: WriteResult;
-      readonly attempt: Attempt;
-      readonly dueAt: number;
-    }
-  /** The result of attempt `number`; `dueAt` is the next look, `retryAt` the end of the back-off. */
-  | {
-      readonly kind: 'result';
-      readonly number: number;
-      readonly result: WriteResult;
-      readonly dueAt: number;
-      readonly retryAt: number;
-    }
-  /** The lease ran out with no result: a right to look, never to send. */
-  | { readonly kind: 'lease_over'; readonly dueAt: number }
-  /** A search was recorded; `handover` when it left the machine nothing to do. */
-  | {
-      readonly kind: 'searched';
-      readonly facts: SearchFacts;
-      readonly dueAt: number;
-      readonly handover?: Handover;
-    }
-  /** A readback that settles nothing yet. */
-  | { readonly kind: 'read_back'; readonly dueAt: number }
-  | { readonly kind: 'verified'; readonly receipt: Receipt; readonly dueAt: number | null }
-  /** A step found that only people can go on; the hand-over step then moves the state. */
-  | { readonly kind: 'must_hand_over'; readonly handover: Handover; readonly dueAt: number }
-  | { readonly kind: 'handed_over'; readonly dueAt: number }
-  /** Not now: frozen, planned for later. */
-  | { readonly kind: 'deferred'; readonly dueAt: number }
-  /** Absence too old to open a send. */
-  | { readonly kind: 'aged'; readonly dueAt: number }
-  | { readonly kind: 'permission_lapsed' }
-  | { readonly kind: 'permitted'; readonly dueAt: number }
-  /** `sendBy` passed with nothing outside. */
-  | { readonly kind: 'time_over' }
-  /** Every attempt proved not sent and none left. */
-  | { readonly kind: 'budget_spent' }
-  /** Somebody asks for another look. */
-  | { readonly kind: 'look_again'; readonly dueAt: number }
-  /** The same key came with another request. */
-  | { readonly kind: 'conflicted' }
-  /** The sweep starts a run. */
-  | { readonly kind: 'run_started'; readonly dueAt: number }
-  | { readonly kind: 'cannot_run'; readonly dueAt: number }
-  /** The audit of a confirmed intent found nothing else, or could not look yet (`dueAt`). */
-  | { readonly kind: 'audited'; readonly facts: SearchFacts; readonly dueAt: number | null }
-  | { readonly kind: 'second_effect'; readonly facts: SearchFacts; readonly incident: Handover }
-  /** A readback supports, or does not, evidence against a settled end. */
-  | { readonly kind: 'contradicted'; readonly handover: Handover; readonly dueAt: number }
-  | { readonly kind: 'not_contradicted'; readonly facts: SearchFacts; readonly dueAt: number | null };
 
 export type Refusal =
   | 'not_in_this_state'

@@ -1,6 +1,6 @@
 /** What a run does next with an intent: the state, the refusals of `maySend` and the clock, and nothing else. */
 import { type HandoverReason, type Intent, lastAttempt } from './intent.ts';
-import type { LifeEvent } from './lifecycle.ts';
+import type { LifeEvent } from './life-event.ts';
 import { maySend, type SendContext, type SendRefusal } from './may-send.ts';
 import type { Timing } from './promise.ts';
 

@@ -3,7 +3,7 @@
  * absence only when the search STARTED after the window, was complete and was authorised.
  */
 import { type Intent, lastAttempt, type Verdict } from './intent.ts';
-import { DAY_MS, type Lag, type Timing, windowMs } from './promise.ts';
+import { DAY_MS, type Lag, type ProviderPromise, type Timing, windowMs } from './promise.ts';
 
 export const MAX_SEARCHES = 20;
 export const MAX_UNKNOWN_MS = 7 * DAY_MS;
@@ -24,6 +24,17 @@ export function windowEndsAt(intent: Pick<Intent, 'attempts'>, timing: Timing, l
   const window = windowMs(timing, lag);
   const last = lastAttempt(intent);
   return window === null || last === undefined ? null : last.claimedAt + window;
+}
+
+/** Whether the provider still lists records as old as the first attempt; else its empty answer is no zero. */
+export function reachesBack(
+  promise: Pick<ProviderPromise, 'search'>,
+  intent: Pick<Intent, 'attempts'>,
+  startedAt: number,
+): boolean {
+  const oldest = promise.search?.maxAgeMs ?? 0;
+  const first = intent.attempts[0]?.claimedAt ?? startedAt;
+  return oldest === 'for_ever' || startedAt - first < oldest;
 }
 
 export function verdictOf(intent: Intent, look: Look, timing: Timing, lag: Lag): Verdict {

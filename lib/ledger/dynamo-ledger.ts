@@ -1,23 +1,13 @@
 /** The ledger on one DynamoDB table. Facts travel in one conditional update; nothing here decides. */
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import {
-  BatchGetCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { sha256 } from '../domain/fingerprint.ts';
 import type { Intent, IntentRef } from '../domain/intent.ts';
 import type { NewId } from '../platform/ids.ts';
 import { TABLE } from '../platform/names.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { type Store, type StoreOptions, storeOf } from './dynamo-store.ts';
 import {
   bindingPartition,
   evidenceSortKey,
-  fromItem,
   INLINE_BYTES,
   INTENT_SORT_KEY,
   type Item,
@@ -28,15 +18,10 @@ import {
   toItem,
 } from './item.ts';
 import { type Evidence, type Ledger, LedgerUnavailable, type Page } from './ledger.ts';
+import { fromItem } from './stored-intent.ts';
 import { updateOf } from './update.ts';
 
-interface Options {
-  readonly client: DynamoDBDocumentClient;
-  readonly table: string;
-  readonly newId: NewId;
-}
-
-export function dynamoLedger(options: Options): Ledger {
+export function dynamoLedger(options: StoreOptions & { readonly newId: NewId }): Ledger {
   const store = storeOf(options);
   return {
     create: (intent) => create(store, intent),
@@ -77,57 +62,6 @@ export function dynamoLedger(options: Options): Ledger {
       listPage(store, listPartition(tenant, unit, day), limit, cursor),
     freeze: async (route, freeze) => {
       await store.put({ ...freeze, pk: `R#${route}`, sk: 'ROUTE' });
-    },
-  };
-}
-
-type Store = ReturnType<typeof storeOf>;
-/** `done`, or the item that the condition met (undefined: none). */
-type Outcome = 'done' | Item | undefined;
-
-function storeOf({ client, table }: Options) {
-  const guarded = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) throw error;
-      throw new LedgerUnavailable('Cannot reach the ledger.', { cause: error });
-    }
-  };
-  const conditional = async (work: Promise<unknown>): Promise<Outcome> => {
-    try {
-      await guarded(work);
-      return 'done';
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      return error.Item === undefined ? undefined : unmarshall(error.Item);
-    }
-  };
-  const common = { TableName: table, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
-  return {
-    get: async (pk: string, sk: string): Promise<Item | undefined> =>
-      (
-        await guarded(
-          client.send(new GetCommand({ TableName: table, Key: { pk, sk }, ConsistentRead: true })),
-        )
-      ).Item,
-    batchGet: async (keys: readonly { pk: string; sk: string }[]): Promise<Item[]> => {
-      const request = { Keys: [...keys], ConsistentRead: true };
-      const answer = await guarded(client.send(new BatchGetCommand({ RequestItems: { [table]: request } })));
-      if (Object.keys(answer.UnprocessedKeys ?? {}).length > 0) {
-        throw new LedgerUnavailable('Cannot read the whole batch from the ledger.');
-      }
-      return answer.Responses?.[table] ?? [];
-    },
-    put: (Item: Item) =>
-      conditional(
-        client.send(new PutCommand({ ...common, Item, ConditionExpression: 'attribute_not_exists(pk)' })),
-      ),
-    update: (update: ReturnType<typeof updateOf>) =>
-      conditional(client.send(new UpdateCommand({ ...common, ...update }))),
-    query: async (query: object): Promise<{ items: Item[]; last: Item | undefined; count: number }> => {
-      const answer = await guarded(client.send(new QueryCommand({ TableName: table, ...query })));
-      return { items: answer.Items ?? [], last: answer.LastEvaluatedKey, count: answer.Count ?? 0 };
     },
   };
 }

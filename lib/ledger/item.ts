@@ -1,8 +1,7 @@
 /** How an intent is laid out as one item: plain attributes, so that an update sets only what changed. */
 import { isDeepStrictEqual } from 'node:util';
-import * as z from 'zod';
-import { type Intent, type IntentRef, type JsonObject, STATES } from '../domain/intent.ts';
-import type { WriteResult } from '../domain/write-result.ts';
+import type { Intent, IntentRef } from '../domain/intent.ts';
+import { utc } from '../platform/clock.ts';
 import { type Binding, DUE_SHARDS, type Evidence } from './ledger.ts';
 
 export type Item = { readonly [attribute: string]: unknown };
@@ -44,7 +43,7 @@ export function listPartition(tenant: string, unit: string, day: string): string
 }
 
 export function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+  return utc(ms).slice(0, 10);
 }
 
 export function shardOf(intentId: string): number {
@@ -70,121 +69,6 @@ export function toItem(intent: Intent): Item {
     listDay: listPartition(intent.tenant, intent.unit, dayOf(intent.createdAt)),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
-}
-
-const ms = z.number();
-const count = z.number().int().nonnegative();
-const maybe = <T extends z.ZodType>(schema: T) => schema.nullable().default(null as never);
-
-const writeResult = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('acknowledged'),
-    externalId: z.string().nullable(),
-    status: z.number(),
-    answerDigest: z.string(),
-    at: ms,
-  }),
-  z.object({
-    kind: z.literal('rejected'),
-    proof: z.enum(['not_sent', 'refused']),
-    code: z.string(),
-    retryable: z.boolean(),
-    detail: z.string(),
-    at: ms,
-  }),
-  z.object({ kind: z.literal('unknown'), code: z.string(), startedAt: ms, evidenceId: z.string(), at: ms }),
-]) as unknown as z.ZodType<WriteResult>;
-
-const environment = z.enum(['test', 'production']);
-
-const attempt = z.object({
-  number: count,
-  token: z.string(),
-  claimedAt: ms,
-  sendBefore: ms,
-  permission: z.string(),
-  result: writeResult.optional(),
-  lostAt: ms.optional(),
-});
-
-const search = z.object({
-  startedAt: ms,
-  endedAt: ms,
-  verdict: z.enum(['found', 'many', 'absent', 'wait', 'inconclusive']),
-  complete: z.boolean(),
-  authorised: z.boolean(),
-  candidates: z.array(z.string()),
-  reference: z.string(),
-  account: z.string(),
-  environment,
-  error: z.string().optional(),
-});
-
-const handover = z.object({ reason: z.string(), candidates: z.array(z.string()), at: ms });
-const promiseClass = z.enum(['keyed', 'unique', 'searchable', 'blind']);
-
-const receipt = z.object({
-  schema: z.literal('kakutei-receipt/v1'),
-  externalId: z.string(),
-  checks: z.record(z.string(), z.boolean()),
-  readAt: ms,
-  payloadDigest: z.string(),
-  promiseClass,
-  searchedWhole: z.boolean(),
-});
-
-const stored = z.object({
-  id: z.string(),
-  tenant: z.string(),
-  unit: z.string(),
-  environment,
-  action: z.string(),
-  key: z.string(),
-  route: z.string(),
-  provider: z.string(),
-  account: z.string(),
-  parent: maybe(z.string()),
-  payload: z.string().transform((text) => JSON.parse(text) as JsonObject),
-  frozen: z.object({
-    method: z.enum(['POST', 'PUT']),
-    path: z.string(),
-    headers: z.record(z.string(), z.string()),
-    body: z.string(),
-  }),
-  fingerprint: z.string(),
-  payloadDigest: z.string(),
-  promiseClass,
-  submitToken: z.string(),
-  submittedBy: z.string(),
-  traceIds: z.record(z.string(), z.string()),
-  createdAt: ms,
-  plannedAt: ms,
-  sendBy: ms,
-  state: z.enum(STATES),
-  version: count,
-  dueAt: maybe(ms),
-  runs: count,
-  idleRuns: count,
-  attempts: z.array(attempt),
-  noMoreWrites: z.boolean(),
-  seenAt: maybe(ms),
-  acknowledgedId: maybe(z.string()),
-  searches: count,
-  unknownSince: maybe(ms),
-  lastSearch: maybe(search),
-  readbacks: count,
-  handover: maybe(handover),
-  conflictAt: maybe(ms),
-  externalId: maybe(z.string()),
-  receipt: maybe(receipt),
-  outcome: maybe(z.enum(['no_effect', 'attested', 'undetermined'])),
-  incident: maybe(handover),
-  writeToken: z.string(),
-});
-
-/** Parses an item again; throws when what is stored is not an intent. */
-export function fromItem(item: Item): Intent {
-  return stored.parse(item) as Intent;
 }
 
 export interface Change {

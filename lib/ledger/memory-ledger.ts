@@ -5,7 +5,6 @@ import {
   bindingPartition,
   changesBetween,
   evidenceSortKey,
-  fromItem,
   INTENT_SORT_KEY,
   type Item,
   isOurs,
@@ -16,6 +15,7 @@ import {
   toItem,
 } from './item.ts';
 import { BadCursor, type Evidence, type Guard, type Ledger, type Page } from './ledger.ts';
+import { fromItem } from './stored-intent.ts';
 
 export function memoryLedger(newId: NewId): Ledger {
   const items = new Map<string, Item>();

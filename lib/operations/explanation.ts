@@ -1,6 +1,6 @@
 /** The state in words: what is known, what is not, what happens next and when. No provider text. */
 import type { HandoverReason, Intent } from '../domain/intent.ts';
-import { utc } from './trail.ts';
+import { utc } from '../platform/clock.ts';
 
 const REASONS: Readonly<Record<HandoverReason, string>> = {
   many: 'more than one record at the provider matches; none was chosen and none deleted',

@@ -1,5 +1,6 @@
 /** What a caller or an operator is shown of an intent: its exact state, in figures and in words; never a guess. */
 import { errorKinds, type Intent, type IntentState, type Json, reportOf } from '../domain/intent.ts';
+import { utc } from '../platform/clock.ts';
 import { explain } from './explanation.ts';
 
 export interface IntentView {
@@ -63,8 +64,4 @@ export function attemptsOf(intent: Intent): Json[] {
 
 function startedOf(result: { readonly kind: string; readonly startedAt?: number }): { startedAt?: string } {
   return result.startedAt === undefined ? {} : { startedAt: utc(result.startedAt) };
-}
-
-export function utc(ms: number): string {
-  return new Date(ms).toISOString();
 }

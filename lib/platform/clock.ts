@@ -9,3 +9,8 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
+
+/** A moment as systems compare it: UTC, ISO 8601. */
+export function utc(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -2,6 +2,8 @@
  * One JSON object per line, allow-listed fields only: no payload, no header, no provider text, no secret.
  * JSON escapes control characters; the two line separators that JSON allows are escaped here.
  */
+import { utc } from './clock.ts';
+
 export interface LogFields {
   readonly tenant?: string;
   readonly intentId?: string;
@@ -49,7 +51,7 @@ export function logLine(level: Level, event: string, fields: LogFields, at: numb
     return [[name, typeof value === 'string' ? value.slice(0, LONGEST) : value] as const];
   });
   const line = JSON.stringify({
-    at: new Date(at).toISOString(),
+    at: utc(at),
     level,
     event,
     ...Object.fromEntries(allowed),

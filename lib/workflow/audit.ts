@@ -1,10 +1,10 @@
 /** The look at a settled intent: a second effect of a confirmed one, or evidence against another end. */
 import type { Intent } from '../domain/intent.ts';
-import type { LifeEvent } from '../domain/lifecycle.ts';
+import type { LifeEvent } from '../domain/life-event.ts';
 import { MAX_SEARCHES, pauseAfter } from '../domain/reconciliation.ts';
 import type { Way } from '../providers/registry.ts';
 import { apply, comeBack, type LookDeps, type StepAnswer } from './deps.ts';
-import { handoverOf, keepSearch, searchOutside } from './search.ts';
+import { handoverOf, keepSearch, searchOutside } from './look.ts';
 
 /** Runs once a settled intent is due; an audit that cannot look is tried again, at most 20 times. */
 export async function audit(deps: LookDeps, way: Way, intent: Intent): Promise<StepAnswer | 'again'> {

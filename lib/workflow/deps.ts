@@ -3,7 +3,7 @@
  * at most one outside call. Every step may run twice, late, or never.
  */
 import type { Intent, IntentRef } from '../domain/intent.ts';
-import type { LifeEvent } from '../domain/lifecycle.ts';
+import type { LifeEvent } from '../domain/life-event.ts';
 import { transition } from '../domain/lifecycle.ts';
 import type { SendContext } from '../domain/may-send.ts';
 import type { Timing } from '../domain/promise.ts';

@@ -1,5 +1,6 @@
-/** One look outside, read-only, reduced to what matters to an intent. */
-import type { Intent } from '../domain/intent.ts';
+/** Looks outside, read-only, reduced to what matters to an intent, and kept as evidence. */
+import type { Handover, HandoverReason, Intent, JsonObject, SearchFacts } from '../domain/intent.ts';
+import { reachesBack, verdictOf } from '../domain/reconciliation.ts';
 import type { Readback } from '../domain/verification.ts';
 import type { LookContext, Lookup } from '../providers/provider.ts';
 import type { Way } from '../providers/registry.ts';
@@ -11,7 +12,7 @@ export interface Seen extends Readback {
 }
 
 /** At most this many ids are kept of one look. */
-export const MOST_CANDIDATES = 20;
+const MOST_CANDIDATES = 20;
 
 export async function lookContext(deps: LookDeps, way: Way): Promise<LookContext> {
   const { baseUrl, readSecretRef, account, environment, policy } = way.route;
@@ -45,4 +46,57 @@ export async function look(
     .map((record) => ({ externalId: record.externalId, checks: way.provider.verify(intent, record) }));
   const { complete, authorised } = lookup;
   return { startedAt, endedAt, failed: false, complete, authorised, matched };
+}
+
+/** One complete search: what was seen and the facts to be kept of it. */
+export async function searchOutside(
+  deps: LookDeps,
+  way: Way,
+  intent: Intent,
+): Promise<{ seen: Seen; facts: SearchFacts }> {
+  const { find, promise } = way.provider;
+  const shown = await look(deps, way, intent, async () =>
+    find === undefined ? { kind: 'failed', error: 'no_search' } : find(await lookContext(deps, way), intent),
+  );
+  const seen = { ...shown, complete: shown.complete && reachesBack(promise, intent, shown.startedAt) };
+  const matched = seen.matched.map((record) => record.externalId);
+  const verdict = verdictOf(intent, { ...seen, matched }, deps.timing, way.lag);
+  return {
+    seen,
+    facts: {
+      startedAt: seen.startedAt,
+      endedAt: seen.endedAt,
+      verdict,
+      complete: seen.complete,
+      authorised: seen.authorised,
+      candidates: matched.slice(0, MOST_CANDIDATES),
+      reference: way.provider.reference(intent),
+      account: way.route.account,
+      environment: way.route.environment,
+      ...(seen.error === undefined ? {} : { error: seen.error }),
+    },
+  };
+}
+
+/** Facts first, append-only; the transition rests on them. */
+export async function keepSearch(deps: LookDeps, intent: Intent, facts: SearchFacts): Promise<void> {
+  const at = String(facts.startedAt).padStart(15, '0');
+  deps.log('info', 'searched', {
+    intentId: intent.id,
+    verdict: facts.verdict,
+    ...(facts.error ? { code: facts.error } : {}),
+  });
+  await deps.ledger.addEvidence(
+    { tenant: intent.tenant, intentId: intent.id },
+    {
+      kind: 'search',
+      id: `${at}-${deps.newId()}`,
+      at: facts.startedAt,
+      facts: { ...facts } satisfies JsonObject,
+    },
+  );
+}
+
+export function handoverOf(reason: HandoverReason, candidates: readonly string[], at: number): Handover {
+  return { reason, candidates, at };
 }

@@ -2,10 +2,10 @@
  * Search: looks outside without writing and tells 0, 1 and many apart. After every wait comes this step;
  * it answers `send` at once for an intent that may be sent. It also audits settled intents.
  */
-import type { Handover, HandoverReason, Intent, JsonObject, SearchFacts, Verdict } from '../domain/intent.ts';
+import type { HandoverReason, Intent, Verdict } from '../domain/intent.ts';
 import { maySend } from '../domain/may-send.ts';
 import { planOf } from '../domain/plan.ts';
-import { isExhausted, isGone, nextLookAt, verdictOf, windowEndsAt } from '../domain/reconciliation.ts';
+import { isExhausted, isGone, nextLookAt, windowEndsAt } from '../domain/reconciliation.ts';
 import type { Way } from '../providers/registry.ts';
 import { audit } from './audit.ts';
 import {
@@ -19,7 +19,7 @@ import {
   wayOf,
 } from './deps.ts';
 import { follow } from './follow.ts';
-import { look, lookContext, MOST_CANDIDATES, type Seen } from './look.ts';
+import { handoverOf, keepSearch, type Seen, searchOutside } from './look.ts';
 
 const MOST_ROUNDS = 4;
 
@@ -60,58 +60,6 @@ async function reconcile(
   if (saved === undefined) return 'again';
   if (reason !== undefined) return { next: 'hand_over' };
   return nextAfter(deps, way, saved, frozen, answer);
-}
-
-/** One complete search: what was seen and the facts to be kept of it. */
-export async function searchOutside(
-  deps: LookDeps,
-  way: Way,
-  intent: Intent,
-): Promise<{ seen: Seen; facts: SearchFacts }> {
-  const { find } = way.provider;
-  const seen = await look(deps, way, intent, async () =>
-    find === undefined ? { kind: 'failed', error: 'no_search' } : find(await lookContext(deps, way), intent),
-  );
-  const matched = seen.matched.map((record) => record.externalId);
-  const verdict = verdictOf(intent, { ...seen, matched }, deps.timing, way.lag);
-  return {
-    seen,
-    facts: {
-      startedAt: seen.startedAt,
-      endedAt: seen.endedAt,
-      verdict,
-      complete: seen.complete,
-      authorised: seen.authorised,
-      candidates: matched.slice(0, MOST_CANDIDATES),
-      reference: way.provider.reference(intent),
-      account: way.route.account,
-      environment: way.route.environment,
-      ...(seen.error === undefined ? {} : { error: seen.error }),
-    },
-  };
-}
-
-/** Facts first, append-only; the transition rests on them. */
-export async function keepSearch(deps: LookDeps, intent: Intent, facts: SearchFacts): Promise<void> {
-  const at = String(facts.startedAt).padStart(15, '0');
-  deps.log('info', 'searched', {
-    intentId: intent.id,
-    verdict: facts.verdict,
-    ...(facts.error ? { code: facts.error } : {}),
-  });
-  await deps.ledger.addEvidence(
-    { tenant: intent.tenant, intentId: intent.id },
-    {
-      kind: 'search',
-      id: `${at}-${deps.newId()}`,
-      at: facts.startedAt,
-      facts: { ...facts } satisfies JsonObject,
-    },
-  );
-}
-
-export function handoverOf(reason: HandoverReason, candidates: readonly string[], at: number): Handover {
-  return { reason, candidates, at };
 }
 
 /** Why the machine can do no more, if so. */

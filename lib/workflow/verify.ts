@@ -7,8 +7,7 @@ import { pauseAfter, windowEndsAt } from '../domain/reconciliation.ts';
 import { judgeReadback, needsWholeSearch, type Verification } from '../domain/verification.ts';
 import type { Way } from '../providers/registry.ts';
 import { apply, comeBack, type LookDeps, type Step, type StepAnswer, wayOf } from './deps.ts';
-import { look, lookContext, type Seen } from './look.ts';
-import { handoverOf, keepSearch, searchOutside } from './search.ts';
+import { handoverOf, keepSearch, look, lookContext, type Seen, searchOutside } from './look.ts';
 
 export function verify(deps: LookDeps): Step {
   return async (input) => {

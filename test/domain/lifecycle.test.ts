@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Intent, type IntentState, STATES } from '../../lib/domain/intent.ts';
-import { EVENT_KINDS, type LifeEvent, transition } from '../../lib/domain/lifecycle.ts';
+import type { LifeEvent } from '../../lib/domain/life-event.ts';
+import { EVENT_KINDS, transition } from '../../lib/domain/lifecycle.ts';
 import type { WriteResult } from '../../lib/domain/write-result.ts';
 import {
   ACKNOWLEDGED,

@@ -8,6 +8,7 @@ import {
   MAX_SEARCHES,
   nextLookAt,
   pauseAfter,
+  reachesBack,
   verdictOf,
   windowEndsAt,
 } from '../../lib/domain/reconciliation.ts';
@@ -75,6 +76,19 @@ describe('what a search says', () => {
     expect(windowEndsAt(unknown, TIMING, lag)).toBeNull();
     expect(verdictOf(unknown, lookAt(NOW + 30 * DAY_MS), TIMING, lag)).toBe('wait');
   });
+
+  it.each([
+    ['for_ever', NOW + 900 * DAY_MS, true],
+    [60 * DAY_MS, NOW + 60 * DAY_MS - 1, true],
+    [60 * DAY_MS, NOW + 60 * DAY_MS, false],
+  ] as const)(
+    'C31: records listed for %s, looked at %i: reaches back to the first attempt %s',
+    (maxAgeMs, at, expected) => {
+      const search = { by: 'reference', complete: '', readProbe: '', maxAgeMs } as const;
+      expect(reachesBack({ search }, unknown, at)).toBe(expected);
+      expect(reachesBack({}, unknown, at)).toBe(false);
+    },
+  );
 
   it('what was seen is gone only when a search that started after everything could show shows nothing', () => {
     const seen = { ...unknown, seenAt: NOW + 1000 };
