@@ -20,8 +20,10 @@ export interface Swept {
   readonly handedOver: number;
 }
 
-/** Intents taken up per shard and pass; what is left comes in the next pass, oldest first. */
-export const PAGE = 100;
+/** Intents taken up in one query of a shard, oldest first. */
+const PAGE = 100;
+/** A pass takes page after page until this is over, ms; what is left comes in the next pass. */
+const PASS_MS = 40_000;
 /** Runs without any progress before a person is asked; with doubling pauses, about six hours. */
 export const MAX_IDLE_RUNS = 12;
 
@@ -29,19 +31,33 @@ export const MAX_IDLE_RUNS = 12;
 export function sweep(deps: SweepDeps): { runOnce: () => Promise<Swept> } {
   return {
     runOnce: async () => {
-      const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => sweepShard(deps, shard));
-      const all = await Promise.all(shards);
-      return all.reduce((sum, each) => ({
-        due: sum.due + each.due,
-        started: sum.started + each.started,
-        handedOver: sum.handedOver + each.handedOver,
-      }));
+      const until = deps.clock.now() + PASS_MS;
+      const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => sweepShard(deps, shard, until));
+      return (await Promise.all(shards)).reduce(sum);
     },
   };
 }
 
-async function sweepShard(deps: SweepDeps, shard: number): Promise<Swept> {
-  const refs = await deps.ledger.due(shard, deps.clock.now(), PAGE);
+function sum(one: Swept, other: Swept): Swept {
+  return {
+    due: one.due + other.due,
+    started: one.started + other.started,
+    handedOver: one.handedOver + other.handedOver,
+  };
+}
+
+async function sweepShard(deps: SweepDeps, shard: number, until: number): Promise<Swept> {
+  let swept: Swept = { due: 0, started: 0, handedOver: 0 };
+  for (;;) {
+    const page = await sweepPage(deps, await deps.ledger.due(shard, deps.clock.now(), PAGE));
+    swept = sum(swept, page);
+    // What was taken up is due later now; a page that moved nothing would come again.
+    const moved = page.started + page.handedOver;
+    if (page.due < PAGE || moved === 0 || deps.clock.now() >= until) return swept;
+  }
+}
+
+async function sweepPage(deps: SweepDeps, refs: readonly IntentRef[]): Promise<Swept> {
   const swept = { due: refs.length, started: 0, handedOver: 0 };
   for (const ref of refs) {
     const done = await takeUp(deps, ref).catch((error: unknown) => {

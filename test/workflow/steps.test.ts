@@ -485,6 +485,21 @@ describe('the sweep', () => {
     expect((await w.untilQuiet(accepted.intent.id)).state).toBe('confirmed');
   });
 
+  it('takes up all that is due in one pass, however much, and nothing that is not', async () => {
+    const w = world();
+    const order = (n: number) => ({
+      key: `PO-${n}`,
+      payload: { order_id: `PO-${n}`, sku: 'TEA-01', quantity: 1 },
+    });
+    for (let n = 0; n < 1000; n += 1) await w.submit(order(n));
+    await w.submit({ ...order(1000), plannedAt: NOW + DAY_MS });
+    w.queue.length = 0;
+    w.clock.advance(60_000);
+    expect(await sweep(w.deps).runOnce()).toEqual({ due: 1000, started: 1000, handedOver: 0 });
+    expect(w.queue).toHaveLength(1000);
+    expect(await sweep(w.deps).runOnce()).toEqual({ due: 0, started: 0, handedOver: 0 });
+  });
+
   it('hands over what its runs cannot move', async () => {
     const w = world();
     const accepted = await w.submit();
