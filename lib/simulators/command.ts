@@ -1,0 +1,109 @@
+/** The command line of a simulator in a process of its own. */
+import { once } from 'node:events';
+import { parseArgs } from 'node:util';
+
+export interface SimulatorOptions {
+  /** Path of the SQLite book; made when it is not there. */
+  readonly file: string;
+  /** The account that every GET names. */
+  readonly account: string;
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+  /** 127.0.0.1 unless told. */
+  readonly host?: string;
+  /** D, 500 unless told. */
+  readonly applyDelayMs?: number;
+  /** L, 300 unless told. */
+  readonly visibilityLagMs?: number;
+  /** When set, a POST needs it as its bearer token. */
+  readonly writeToken?: string;
+  /** When set, a GET needs it, or the write token. */
+  readonly readToken?: string;
+  /** Serves `/control` on the same port, without a token. */
+  readonly control?: boolean;
+  /** false: no safety against power loss. For benches. */
+  readonly durable?: boolean;
+}
+
+export const DEFAULTS = {
+  port: 0,
+  host: '127.0.0.1',
+  applyDelayMs: 500,
+  visibilityLagMs: 300,
+  control: false,
+};
+
+export type Start = (options: SimulatorOptions) => Promise<{ url: string; close(): Promise<void> }>;
+
+const USAGE =
+  'usage: --file F --account A [--port P] [--control] [--apply-delay-ms N] ' +
+  '[--visibility-lag-ms N] [--with-parent] [--not-durable]';
+const TEXT = { type: 'string' } as const;
+const FLAG = { type: 'boolean', default: false } as const;
+const ARGUMENTS = {
+  file: TEXT,
+  account: TEXT,
+  port: { ...TEXT, default: '0' },
+  'apply-delay-ms': { ...TEXT, default: `${DEFAULTS.applyDelayMs}` },
+  'visibility-lag-ms': { ...TEXT, default: `${DEFAULTS.visibilityLagMs}` },
+  control: FLAG,
+  'with-parent': FLAG,
+  'not-durable': FLAG,
+};
+
+/** The command line and the tokens of the environment as options; throws with one line on bad usage. */
+function readCommandLine(args: string[]): { options: SimulatorOptions; withParent: boolean } {
+  const { values } = parseArgs({ args, options: ARGUMENTS });
+  if (!values.file || !values.account) throw new Error('--file and --account are needed');
+  const writeToken = process.env['KAKUTEI_WAREHOUSE_WRITE_TOKEN'];
+  const readToken = process.env['KAKUTEI_WAREHOUSE_READ_TOKEN'];
+  const options = {
+    file: values.file,
+    account: values.account,
+    port: whole('--port', values.port, 65_535),
+    applyDelayMs: whole('--apply-delay-ms', values['apply-delay-ms'], 60_000),
+    visibilityLagMs: whole('--visibility-lag-ms', values['visibility-lag-ms'], 60_000),
+    control: values.control,
+    durable: !values['not-durable'],
+    ...(writeToken ? { writeToken } : {}),
+    ...(readToken ? { readToken } : {}),
+  };
+  return { options, withParent: values['with-parent'] };
+}
+
+function whole(name: string, text: string, max: number): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > max) {
+    throw new Error(`${name} must be a whole number from 0 to ${max}, got "${text}"`);
+  }
+  return Number(text);
+}
+
+/** Serves until a signal or, with --with-parent, until stdin ends: exit 0. Prints one JSON line when ready. */
+async function serve(start: Start, options: SimulatorOptions, withParent: boolean): Promise<void> {
+  // Listening for the end comes first: whoever reads the ready line may end us at once.
+  const ends = [once(process, 'SIGTERM'), once(process, 'SIGINT')];
+  // A pipe ends and closes; a file only ends.
+  if (withParent) ends.push(once(process.stdin.resume(), 'end'), once(process.stdin, 'close'));
+  const ended = Promise.race(ends).catch(() => {});
+  const { url, close } = await start(options);
+  // The reader of the ready line may be gone already; that is no reason to crash.
+  process.stdout.on('error', () => {});
+  process.stdout.write(`${JSON.stringify({ ready: true, url, pid: process.pid })}\n`);
+  await ended;
+  await close();
+  process.exit(0);
+}
+
+/** Exit 2 for bad usage, 69 when it cannot start. */
+export async function runSimulator(name: string, start: Start, args: string[]): Promise<void> {
+  let code = 2;
+  try {
+    const { options, withParent } = readCommandLine(args);
+    code = 69;
+    await serve(start, options, withParent);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error);
+    process.stderr.write(`Cannot start the ${name}: ${reason}${code === 2 ? ` (${USAGE})` : ''}\n`);
+    process.exitCode = code;
+  }
+}
