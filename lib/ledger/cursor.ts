@@ -1,25 +1,32 @@
-import type { Item } from './item.ts';
+/** Opaque places to page on from. What a caller sends back is checked whole: it must lie in its own partition. */
+import * as z from 'zod';
+import { INTENT_SORT_KEY, type Item } from './item.ts';
 import { BadCursor } from './ledger.ts';
 
-/** An opaque place to page on from. */
 export function encodeCursor(last: Item | undefined): string | null {
   return last === undefined ? null : Buffer.from(JSON.stringify(last)).toString('base64url');
 }
 
-/** Refuses a cursor that does not lie in the caller's own partition: it must never lead into another's. */
-export function decodeCursor(
-  cursor: string,
-  attribute: string,
-  partition: string,
-): Record<string, string | number> {
-  let key: unknown;
+/** A place among the evidence of one intent. */
+export function evidencePlace(partition: string) {
+  return z.strictObject({ pk: z.literal(partition), sk: z.string().startsWith('E#').max(1024) });
+}
+
+/** A place in one unit's list of one day. */
+export function listPlace(tenant: string, listDay: string) {
+  return z.strictObject({
+    listDay: z.literal(listDay),
+    createdAt: z.number().int(),
+    pk: z.string().startsWith(`T#${tenant}#I#`).max(1024),
+    sk: z.literal(INTENT_SORT_KEY),
+  });
+}
+
+/** Throws `BadCursor` for everything that this ledger cannot have given out for that place. */
+export function decodeCursor<T>(cursor: string, place: z.ZodType<T>): T {
   try {
-    key = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    return place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
   } catch {
     throw new BadCursor('Cannot page on from a cursor that is not ours.');
   }
-  if (key === null || typeof key !== 'object' || (key as Item)[attribute] !== partition) {
-    throw new BadCursor('Cannot page on from a cursor that is not ours.');
-  }
-  return key as Record<string, string | number>;
 }

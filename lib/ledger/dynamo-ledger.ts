@@ -3,7 +3,7 @@ import { sha256 } from '../domain/fingerprint.ts';
 import type { Intent, IntentRef } from '../domain/intent.ts';
 import type { NewId } from '../platform/ids.ts';
 import { TABLE } from '../platform/names.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor, evidencePlace, listPlace } from './cursor.ts';
 import { type Store, type StoreOptions, storeOf } from './dynamo-store.ts';
 import {
   bindingPartition,
@@ -59,7 +59,7 @@ export function dynamoLedger(options: StoreOptions & { readonly newId: NewId }):
       return items.map((item) => refOf(String(item['pk'])));
     },
     list: (tenant, unit, day, limit, cursor) =>
-      listPage(store, listPartition(tenant, unit, day), limit, cursor),
+      listPage(store, tenant, listPartition(tenant, unit, day), limit, cursor),
     freeze: async (route, freeze) => {
       await store.put({ ...freeze, pk: `R#${route}`, sk: 'ROUTE' });
     },
@@ -118,7 +118,7 @@ async function evidencePage(
     ExpressionAttributeValues: { ':pk': pk, ':prefix': 'E#' },
     Limit: limit,
     ConsistentRead: true,
-    ...(cursor === null ? {} : { ExclusiveStartKey: decodeCursor(cursor, 'pk', pk) }),
+    ...(cursor === null ? {} : { ExclusiveStartKey: decodeCursor(cursor, evidencePlace(pk)) }),
   });
   const evidence = items.map((item) => ({
     kind: String(item['kind']),
@@ -148,6 +148,7 @@ async function countConflicts(store: Store, ref: IntentRef): Promise<number> {
 
 async function listPage(
   store: Store,
+  tenant: string,
   listDay: string,
   limit: number,
   cursor: string | null,
@@ -158,7 +159,7 @@ async function listPage(
     ExpressionAttributeValues: { ':day': listDay },
     ScanIndexForward: false,
     Limit: limit,
-    ...(cursor === null ? {} : { ExclusiveStartKey: decodeCursor(cursor, 'listDay', listDay) }),
+    ...(cursor === null ? {} : { ExclusiveStartKey: decodeCursor(cursor, listPlace(tenant, listDay)) }),
   });
   const intents = await Promise.all(items.map((item) => store.get(String(item['pk']), INTENT_SORT_KEY)));
   const present = intents.filter((item): item is Item => item !== undefined);
