@@ -103,7 +103,7 @@ function requestOf(event: APIGatewayProxyEventV2): Omit<ApiRequest, 'caller'> {
     headers: event.headers,
     query: event.queryStringParameters ?? {},
     path: event.pathParameters ?? {},
-    body: event.isBase64Encoded ? Buffer.from(text, 'base64').toString('utf8') : text,
+    body: event.isBase64Encoded ? decoded(text) : text,
   };
 }
 
@@ -134,4 +134,13 @@ function failure(fn: string, error: Error, log: () => Log): ApiAnswer {
     headers: { 'content-type': 'application/json' },
     body: '{"message":"Internal Server Error"}',
   };
+}
+
+/** What is not UTF-8 is refused: replaced characters would be sent on as if they had been asked for. */
+function decoded(base64: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'));
+  } catch {
+    throw new ProblemError('invalid-request', { detail: 'The body is not UTF-8.' });
+  }
 }

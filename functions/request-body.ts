@@ -35,7 +35,7 @@ const KEY = /^[!#-+\--[\]-}]{1,255}$/;
 
 /** The `Idempotency-Key` header; one pair of surrounding quotes is taken off, case matters. */
 export function readKey(request: ApiRequest): string {
-  const header = request.headers['idempotency-key']?.trim();
+  const header = request.headers['idempotency-key']?.replace(/^[ \t]+|[ \t]+$/g, '');
   if (header === undefined || header === '' || header === '""') throw new ProblemError('key-missing');
   const quoted = /^"(.*)"$/.exec(header);
   const key = quoted?.[1] ?? header;

@@ -27,7 +27,10 @@ export function lookAgain(deps: Deps & { readonly start: StartRun }) {
       if (!LOOKS.includes(intent.state)) return { kind: 'nothing_to_do', intent };
       const woken = await apply(deps, intent, { kind: 'look_again', dueAt: deps.clock.now() });
       if (woken !== undefined) {
-        await startNextRun(deps, deps.start, woken);
+        const started = await startNextRun(deps, deps.start, woken);
+        // The machine could not be reached: due at once, for the sweep.
+        const now = started ? undefined : await deps.ledger.read(ref);
+        if (now !== undefined) await apply(deps, now, { kind: 'look_again', dueAt: deps.clock.now() });
         return { kind: 'started', intent: (await deps.ledger.read(ref)) ?? woken };
       }
       intent = await deps.ledger.read(ref);

@@ -84,6 +84,8 @@ function check(root: unknown, limits: JsonLimits): void {
       members += 1;
       if (members > limits.members) throw new BadJson(`The body has more than ${limits.members} members.`);
       if (!Array.isArray(value)) checkText(name, limits);
+      // Libraries drop this name or follow it; nobody needs it.
+      if (name === '__proto__') throw new BadJson('An object in the body names a member "__proto__".');
       stack.push({ value: member, depth: depth + 1 });
     }
   }

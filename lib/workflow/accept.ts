@@ -3,6 +3,7 @@ import { fingerprint, NotCanonical, payloadDigest, sha256 } from '../domain/fing
 import type { Intent, JsonObject } from '../domain/intent.ts';
 import { classOf } from '../domain/promise.ts';
 import type { Way } from '../providers/registry.ts';
+import { recordConflict } from './conflict.ts';
 import { apply, type Deps, type StartRun } from './deps.ts';
 import { startRun } from './runs.ts';
 
@@ -164,20 +165,10 @@ function newIntent(deps: Deps, submission: Submission, way: Way, payload: JsonOb
   };
 }
 
-/** The key is taken: the stored intent if it is the same request, else a conflict, kept as evidence. */
+/** The key is taken: the stored intent if it is the same request, else a conflict. */
 async function meet(deps: Deps, stored: Intent, offered: Intent): Promise<Acceptance> {
   if (stored.fingerprint === offered.fingerprint) return { kind: 'same', intent: stored };
-  const ref = { tenant: stored.tenant, intentId: stored.id };
-  await deps.ledger.addEvidence(ref, {
-    kind: 'conflict',
-    // One row for each different request, however often it comes.
-    id: sha256(offered.fingerprint).slice(0, 32),
-    at: offered.createdAt,
-    facts: { fingerprint: offered.fingerprint, route: offered.route, submittedBy: offered.submittedBy },
-  });
-  deps.log('warn', 'key_conflict', { tenant: ref.tenant, intentId: ref.intentId, route: stored.route });
-  // The evidence is the record; the wake-up is a courtesy that a rival write may win.
-  await apply(deps, stored, { kind: 'conflicted' });
+  await recordConflict(deps, stored, offered);
   return { kind: 'conflict' };
 }
 

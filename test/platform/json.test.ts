@@ -32,17 +32,13 @@ describe('strict JSON', () => {
     ['NaN', 'NaN'],
     ['half a character', '"\\ud83d"'],
     ['half a character in a name', '{"\\ude00":1}'],
+    ['a member that libraries drop or follow', '{"a":{"__proto__":{"admin":true}}}'],
     ['two values', '1 2'],
     ['nothing', ''],
     ['a trailing comma', '[1,]'],
     ['a comment', '[1] // x'],
   ])('refuses %s', (_, text) => {
     expect(() => parse(text)).toThrow(BadJson);
-  });
-
-  it('keeps a member called __proto__ a member', () => {
-    expect(Object.keys(parse('{"__proto__":{"admin":true}}') as object)).toEqual(['__proto__']);
-    expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
   it('never repeats what was sent', () => {
