@@ -18,6 +18,9 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/intents/{id}', function: 'show', scope: 'read' },
   { method: 'GET', path: '/intents/{id}/evidence', function: 'evidence', scope: 'read' },
   { method: 'GET', path: '/intents/{id}/receipt', function: 'receipt', scope: 'read' },
+  { method: 'GET', path: '/intents/{id}/approval', function: 'approval', scope: 'read' },
+  { method: 'PUT', path: '/intents/{id}/approval', function: 'approve', scope: 'approve' },
+  { method: 'DELETE', path: '/intents/{id}/approval', function: 'revoke', scope: 'approve' },
   { method: 'POST', path: '/intents/{id}/reconciliation', function: 'reconcile', scope: 'operate' },
   { method: 'GET', path: '/health', function: 'health', scope: null },
 ];

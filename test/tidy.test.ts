@@ -57,7 +57,7 @@ describe('files are short', () => {
   /** Longer ones, the most they may have, and why they are not two. */
   const LONGER: Readonly<Record<string, { readonly most: number; readonly because: string }>> = {
     'lib/domain/lifecycle.ts': {
-      most: 220,
+      most: 240,
       because: 'every event with the states it applies in is one table; half of it would hide a gap',
     },
     'lib/providers/transport.ts': {

@@ -2,6 +2,7 @@
  * The bottom layer: what an intent is. Plain readonly data; no I/O, no clock, nothing async.
  * Everything in `lib/domain` is a pure function of its arguments; time arrives as `now`, ms since the epoch.
  */
+import type { Approval } from './approval.ts';
 import type { PromiseClass } from './promise.ts';
 import type { WriteResult } from './write-result.ts';
 
@@ -134,6 +135,9 @@ export interface Intent {
   /** The last moment for a write, exclusive, ms. */
   readonly sendBy: number;
 
+  /** The approval in force, or the last one; null where there was none. */
+  readonly approval: Approval | null;
+
   readonly state: IntentState;
   /** Grows by one with every write. */
   readonly version: number;
@@ -154,6 +158,8 @@ export interface Intent {
   readonly searches: number;
   readonly unknownSince: number | null;
   readonly lastSearch: SearchFacts | null;
+  /** When absence was first proved since the last claim. */
+  readonly absentSince: number | null;
   readonly readbacks: number;
   /** Set by the step that decides; `handedOver` once the state says so too. */
   readonly handover: Handover | null;
@@ -165,15 +171,6 @@ export interface Intent {
   readonly incident: Handover | null;
   /** Token of the last write; tells our own repeated write from a rival's. */
   readonly writeToken: string;
-}
-
-export type Report = 'confirmed' | 'rejected' | 'unconfirmed';
-
-/** `unconfirmed` means not yet known; it never means "no effect". */
-export function reportOf(intent: Pick<Intent, 'state' | 'outcome'>): Report {
-  if (intent.state === 'confirmed') return 'confirmed';
-  if (intent.state === 'rejected') return 'rejected';
-  return intent.state === 'closed' && intent.outcome === 'no_effect' ? 'rejected' : 'unconfirmed';
 }
 
 export function lastAttempt(intent: Pick<Intent, 'attempts'>): Attempt | undefined {
@@ -188,12 +185,4 @@ export function provedNotExecuted(attempt: Attempt): boolean {
 /** Some attempt may have had an effect. */
 export function inDoubt(intent: Pick<Intent, 'attempts'>): boolean {
   return intent.attempts.some((attempt) => !provedNotExecuted(attempt));
-}
-
-/** One word per attempt that did not succeed, in order. */
-export function errorKinds(intent: Pick<Intent, 'attempts'>): string[] {
-  return intent.attempts.flatMap((attempt) => {
-    if (attempt.result === undefined) return attempt.lostAt === undefined ? [] : ['lost'];
-    return attempt.result.kind === 'acknowledged' ? [] : [attempt.result.code];
-  });
 }

@@ -1,4 +1,5 @@
 /** Everything that can happen to an intent. What it does in which state stands in `lifecycle.ts`. */
+import type { Approval, Signature } from './approval.ts';
 import type { Attempt, Handover, Receipt, SearchFacts } from './intent.ts';
 import type { WriteResult } from './write-result.ts';
 
@@ -39,6 +40,10 @@ export type LifeEvent =
   | { readonly kind: 'deferred'; readonly dueAt: number }
   /** Absence too old to open a send. */
   | { readonly kind: 'aged'; readonly dueAt: number }
+  /** A person signed; what it permits is judged anew at every use. */
+  | { readonly kind: 'approved'; readonly approval: Approval }
+  /** Stops writes only; whatever is out is still looked for. */
+  | { readonly kind: 'revoked'; readonly revoked: Signature }
   | { readonly kind: 'permission_lapsed' }
   | { readonly kind: 'permitted'; readonly dueAt: number }
   /** `sendBy` passed with nothing outside. */

@@ -3,6 +3,7 @@
  * `transition` is pure; the ledger writes what it returns with one conditional update. The machine
  * moves a settled state only toward doubt. No open intent is without `dueAt`.
  */
+import type { Signature } from './approval.ts';
 import {
   type Attempt,
   type Handover,
@@ -21,6 +22,7 @@ export type Refusal =
   | 'not_in_this_state'
   | 'settled'
   | 'nothing_to_hand_over'
+  | 'nothing_to_revoke'
   | 'no_such_attempt'
   | 'has_result';
 export type Transition =
@@ -74,6 +76,15 @@ const RULES: Rules = {
     apply: (i, e) => ({ ...i, dueAt: e.dueAt }),
   },
   aged: { in: ['absent'], apply: (i, e, now) => ({ ...toUnknown(i, now), dueAt: e.dueAt }) },
+  approved: {
+    in: OPEN,
+    apply: (i, e, now) => ({
+      ...i,
+      approval: e.approval,
+      dueAt: i.state === 'awaiting_approval' ? now : i.dueAt,
+    }),
+  },
+  revoked: { in: OPEN, apply: revoke },
   permission_lapsed: {
     in: WAITING,
     apply: (i) => ({ ...i, state: 'awaiting_approval', dueAt: i.sendBy }),
@@ -140,7 +151,7 @@ export function transition(intent: Intent, event: LifeEvent, now: number): Trans
 
 function claim(intent: Intent, event: { attempt: Attempt; dueAt: number }): Intent {
   const attempts = [...intent.attempts, event.attempt];
-  return { ...intent, state: 'sending', attempts, handover: null, dueAt: event.dueAt };
+  return { ...intent, state: 'sending', attempts, handover: null, absentSince: null, dueAt: event.dueAt };
 }
 
 function resendFirst(
@@ -156,6 +167,14 @@ function resendFirst(
     attempts: [...intent.attempts.slice(0, -1), settled, event.attempt],
     dueAt: event.dueAt,
   };
+}
+
+function revoke(intent: Intent, event: { revoked: Signature }): Intent | Refusal {
+  if (intent.approval === null || intent.approval.revoked !== null) return 'nothing_to_revoke';
+  const after = { ...intent, approval: { ...intent.approval, revoked: event.revoked } };
+  return WAITING.includes(intent.state)
+    ? { ...after, state: 'awaiting_approval', dueAt: intent.sendBy }
+    : after;
 }
 
 function loseLast(intent: Intent, now: number): Intent {
@@ -180,7 +199,8 @@ function takeSearch(
     const acknowledgedId = intent.acknowledgedId ?? facts.candidates[0] ?? null;
     return { ...counted, seenAt, acknowledgedId, state: 'acknowledged', readbacks: 0 };
   }
-  return facts.verdict === 'absent' ? { ...counted, state: 'absent' } : { ...counted, seenAt };
+  if (facts.verdict !== 'absent') return { ...counted, seenAt };
+  return { ...counted, state: 'absent', absentSince: intent.absentSince ?? facts.startedAt };
 }
 
 function confirm(intent: Intent, event: { receipt: Receipt; dueAt: number | null }): Intent {

@@ -2,6 +2,7 @@
  * The one function that guards every claim, first or not. A flat list of refusals in a fixed order of
  * precedence; each name says the reason and is what people are shown. All limits are exclusive.
  */
+import { permissionOf } from './approval.ts';
 import { type Attempt, type Intent, inDoubt, lastAttempt, provedNotExecuted } from './intent.ts';
 import { classOf, keyEndsAt, type Lag, type ProviderPromise, type Timing, windowMs } from './promise.ts';
 import type { Policy } from './route.ts';
@@ -42,7 +43,7 @@ export function maySend(intent: Intent, context: SendContext, now: number): Send
   if (now >= intent.sendBy) return 'deadline_passed';
   if (now < intent.plannedAt) return 'too_early';
   if (context.frozen) return 'frozen';
-  if (now >= context.policy.permission.until) return 'permission_missing';
+  if (permissionOf(intent, context.policy.permission, now).kind === 'refused') return 'permission_missing';
   if (intent.attempts.length >= context.policy.attempts) return 'budget_spent';
   if (now < pauseEndsAt(intent, context.policy)) return 'quiet_time';
   if (!inDoubt(intent)) return null;
@@ -57,7 +58,9 @@ export function sendBeforeOf(intent: Intent, context: SendContext, ownDeadline: 
   // Only a resend leans on the key; a first attempt needs no protection from itself.
   const keyLimit =
     inDoubt(intent) && intent.state !== 'absent' && Number.isFinite(keyEnd) ? keyEnd : Infinity;
-  return Math.min(ownDeadline, intent.sendBy, context.policy.permission.until, keyLimit);
+  const permission = permissionOf(intent, context.policy.permission, now);
+  const permitted = permission.kind === 'permitted' ? permission.until : now;
+  return Math.min(ownDeadline, intent.sendBy, permitted, keyLimit);
 }
 
 function pauseEndsAt(intent: Intent, policy: Policy): number {

@@ -1,4 +1,5 @@
 /** What a run does next with an intent: the state, the refusals of `maySend` and the clock, and nothing else. */
+import { permissionOf } from './approval.ts';
 import { type HandoverReason, type Intent, lastAttempt } from './intent.ts';
 import type { LifeEvent } from './life-event.ts';
 import { maySend, type SendContext, type SendRefusal } from './may-send.ts';
@@ -56,7 +57,7 @@ export function leaseEndsAt(intent: Pick<Intent, 'attempts'>, timing: Timing): n
 
 function planUnpermitted(intent: Intent, context: SendContext, now: number): Plan {
   if (intent.noMoreWrites || now >= intent.sendBy) return { do: 'apply', event: { kind: 'time_over' } };
-  if (now < context.policy.permission.until) {
+  if (permissionOf(intent, context.policy.permission, now).kind === 'permitted') {
     return { do: 'apply', event: { kind: 'permitted', dueAt: now } };
   }
   return { do: 'wait', until: intent.sendBy };

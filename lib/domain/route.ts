@@ -1,14 +1,34 @@
 import type { Environment } from './intent.ts';
 import type { Lag, ProviderPromise } from './promise.ts';
 
+/** Who lets a write out. */
+export type Permission =
+  | {
+      readonly kind: 'standing';
+      readonly version: string;
+      /** Exclusive, ms since the epoch. */
+      readonly until: number;
+    }
+  | {
+      /** Every intent needs an approval of its own. */
+      readonly kind: 'approval';
+      /** Policy version that new signatures are given under. */
+      readonly version: string;
+      /** Policy versions under which a write may still leave; `version` is one of them. */
+      readonly accepts: readonly string[];
+      /** Longest life of an approval, ms. */
+      readonly longestMs: number;
+      /** Whether the submitter may not approve. */
+      readonly separate: boolean;
+      /** Two people from this amount of this numeric payload field on; null: one is enough. */
+      readonly twoFrom: { readonly field: string; readonly amount: number } | null;
+      /** Whether an approval given before an absence was proved no longer holds. */
+      readonly freshAfterAbsent: boolean;
+    };
+
 /** The rules of one way out. They are this route's policy, not defaults for everyone. */
 export interface Policy {
-  readonly permission: {
-    readonly kind: 'standing';
-    readonly version: string;
-    /** Exclusive, ms since the epoch. */
-    readonly until: number;
-  };
+  readonly permission: Permission;
   /** Greatest number of attempts, the first included, proved-not-sent ones counted. */
   readonly attempts: number;
   /** Limit of one request, ms. */

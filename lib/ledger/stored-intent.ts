@@ -65,6 +65,16 @@ const receipt = z.object({
   searchedWhole: z.boolean(),
 });
 
+const signature = z.object({ by: z.string(), at: ms });
+const approval = z.object({
+  fingerprint: z.string(),
+  policyVersion: z.string(),
+  until: ms,
+  signatures: z.array(signature),
+  // A null inside a map is stored as it is.
+  revoked: signature.nullable(),
+});
+
 const stored = z.object({
   id: z.string(),
   tenant: z.string(),
@@ -104,6 +114,8 @@ const stored = z.object({
   searches: count,
   unknownSince: maybe(ms),
   lastSearch: maybe(search),
+  absentSince: maybe(ms),
+  approval: maybe(approval),
   readbacks: count,
   handover: maybe(handover),
   conflictAt: maybe(ms),

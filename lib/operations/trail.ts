@@ -1,5 +1,6 @@
 /** What a caller or an operator is shown of an intent: its exact state, in figures and in words; never a guess. */
-import { errorKinds, type Intent, type IntentState, type Json, reportOf } from '../domain/intent.ts';
+import type { Intent, IntentState, Json } from '../domain/intent.ts';
+import { errorKinds, reportOf } from '../domain/report.ts';
 import { utc } from '../platform/clock.ts';
 import { explain } from './explanation.ts';
 

@@ -13,12 +13,32 @@ const ERROR_WORD = /^(not_sent|closed_without_answer|timeout|body_cut|bad_answer
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const SHORTEST_APPLY_DELAY_MS = 60_000;
 
+const version = z.string().min(1).max(64);
+
+const standing = z.strictObject({ kind: z.literal('standing'), version, until: instant });
+
+const approval = z
+  .strictObject({
+    kind: z.literal('approval'),
+    version,
+    accepts: z.array(version).max(20).optional(),
+    longestMs: z
+      .number()
+      .int()
+      .min(1000)
+      .max(90 * 86_400_000),
+    separate: z.boolean().default(true),
+    twoFrom: z
+      .strictObject({ field: z.string().min(1).max(64), amount: z.number() })
+      .nullable()
+      .default(null),
+    freshAfterAbsent: z.boolean().default(false),
+  })
+  // New signatures must count.
+  .transform((each) => ({ ...each, accepts: [...new Set([each.version, ...(each.accepts ?? [])])] }));
+
 const policy = z.strictObject({
-  permission: z.strictObject({
-    kind: z.literal('standing'),
-    version: z.string().min(1).max(64),
-    until: instant,
-  }),
+  permission: z.discriminatedUnion('kind', [standing, approval]),
   attempts: z.number().int().min(1).max(20),
   requestMs: z.number().int().min(50).max(3000),
   pauseMs: span.max(3_600_000),

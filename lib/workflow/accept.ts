@@ -1,6 +1,7 @@
 /** Accepts one approved action: checks it, freezes its bytes, stores it with one conditional write, starts a run. */
 import { fingerprint, NotCanonical, payloadDigest, sha256 } from '../domain/fingerprint.ts';
 import type { Intent, JsonObject } from '../domain/intent.ts';
+import { newlyAccepted } from '../domain/new-intent.ts';
 import { classOf } from '../domain/promise.ts';
 import type { Way } from '../providers/registry.ts';
 import { recordConflict } from './conflict.ts';
@@ -46,7 +47,7 @@ export function accept(deps: AcceptDeps) {
     const now = deps.clock.now();
     const checked = check(submission, way, now);
     if (checked.kind !== 'fine') return checked;
-    const intent = newIntent(deps, submission, way, checked.payload, now);
+    const intent = build(deps, submission, way, checked.payload, now);
     if (intent.kind !== 'built') return intent;
     const stored = await deps.ledger.create(intent.intent);
     if (stored.kind === 'exists') return meet(deps, stored.intent, intent.intent);
@@ -101,13 +102,12 @@ function timeFault(submission: Submission, now: number): Fault | undefined {
 
 type Built = { readonly kind: 'built'; readonly intent: Intent } | Extract<Acceptance, { kind: 'invalid' }>;
 
-function newIntent(deps: Deps, submission: Submission, way: Way, payload: JsonObject, now: number): Built {
+function build(deps: Deps, submission: Submission, way: Way, payload: JsonObject, now: number): Built {
   const { route, provider } = way;
   const { tenant, unit, key, parent } = submission;
   const id = intentIdOf(tenant, unit, route, key);
   const plannedAt = submission.plannedAt ?? now;
   const sendBy = submission.sendBy ?? Math.max(now, plannedAt) + route.policy.sendWithinMs;
-  const permitted = now < route.policy.permission.until;
   const { account, environment } = route;
   let print: string;
   try {
@@ -116,53 +116,28 @@ function newIntent(deps: Deps, submission: Submission, way: Way, payload: JsonOb
     if (!(error instanceof NotCanonical)) throw error;
     return { kind: 'invalid', faults: [{ pointer: '/payload', detail: error.message }] };
   }
-  const token = deps.newId();
-  return {
-    kind: 'built',
-    intent: {
-      id,
-      tenant,
-      unit,
-      environment,
-      action: route.action,
-      key,
-      route: route.name,
-      provider: provider.name,
-      account,
-      parent,
-      payload,
-      frozen: provider.write(payload, provider.reference({ id, key })),
-      fingerprint: print,
-      payloadDigest: payloadDigest(payload),
-      promiseClass: classOf(provider.promise, deps.timing, way.lag, now, now),
-      submitToken: token,
-      submittedBy: submission.subject,
-      traceIds: submission.traceIds,
-      createdAt: now,
-      plannedAt,
-      sendBy,
-      state: permitted ? 'ready' : 'awaiting_approval',
-      version: 1,
-      dueAt: permitted ? Math.max(plannedAt, now + deps.timing.graceMs) : sendBy,
-      runs: 1,
-      idleRuns: 0,
-      attempts: [],
-      noMoreWrites: false,
-      seenAt: null,
-      acknowledgedId: null,
-      searches: 0,
-      unknownSince: null,
-      lastSearch: null,
-      readbacks: 0,
-      handover: null,
-      conflictAt: null,
-      externalId: null,
-      receipt: null,
-      outcome: null,
-      incident: null,
-      writeToken: token,
-    },
+  const identity = { id, tenant, unit, environment, action: route.action, key };
+  const request = {
+    route: route.name,
+    provider: provider.name,
+    account,
+    parent,
+    payload,
+    frozen: provider.write(payload, provider.reference({ id, key })),
+    fingerprint: print,
+    payloadDigest: payloadDigest(payload),
+    promiseClass: classOf(provider.promise, deps.timing, way.lag, now, now),
   };
+  const submitted = {
+    submitToken: deps.newId(),
+    submittedBy: submission.subject,
+    traceIds: submission.traceIds,
+    createdAt: now,
+    plannedAt,
+    sendBy,
+  };
+  const facts = { ...identity, ...request, ...submitted };
+  return { kind: 'built', intent: newlyAccepted(facts, route.policy.permission, deps.timing, now) };
 }
 
 /** The key is taken: the stored intent if it is the same request, else a conflict. */

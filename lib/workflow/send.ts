@@ -3,19 +3,15 @@
  * again right before the first byte, makes one POST, and never drops what came back. Until the result is
  * recorded the intent says `sending`; whoever finds it so later may look, never send.
  */
-import { sha256 } from '../domain/fingerprint.ts';
 import { type Attempt, type Intent, lastAttempt } from '../domain/intent.ts';
 import { transition } from '../domain/lifecycle.ts';
 import { maySend, sendBeforeOf } from '../domain/may-send.ts';
 import { leaseEndsAt, planOf } from '../domain/plan.ts';
-import { judgeWrite, type WireReport, type WriteResult } from '../domain/write-result.ts';
-import { parseAnswer } from '../platform/json.ts';
-import { errorName } from '../platform/log.ts';
-import { below } from '../providers/reader.ts';
+import type { WriteResult } from '../domain/write-result.ts';
 import type { Way } from '../providers/registry.ts';
-import type { WriteRequest } from '../providers/transport.ts';
 import { apply, contextOf, type RunInput, type SendDeps, type Step, type StepAnswer, wayOf } from './deps.ts';
 import { follow } from './follow.ts';
+import { post } from './post.ts';
 import { recordResult } from './record-result.ts';
 
 /** Kept free at the end of the sender's life to record an answer in. */
@@ -73,55 +69,6 @@ async function write(
   }
 }
 
-async function post(deps: SendDeps, way: Way, intent: Intent, attempt: Attempt): Promise<WriteResult> {
-  const startedAt = deps.clock.now();
-  const request = await render(deps, way, intent);
-  const report: WireReport =
-    request === undefined
-      ? { kind: 'not_connected', detail: 'not_rendered' }
-      : await deps.transport({ ...request, lastCheck: () => lastCheck(deps, way, intent, attempt) });
-  const judged = { token: attempt.token, startedAt, at: deps.clock.now() };
-  return judgeWrite(report, way.provider.readAnswer, judged, parseAnswer, sha256);
-}
-
-/** The frozen request and the secret, which is in no record; undefined when there is none to be had. */
-async function render(
-  deps: SendDeps,
-  way: Way,
-  { frozen }: Intent,
-): Promise<Omit<WriteRequest, 'lastCheck'> | undefined> {
-  const { baseUrl, writeSecretRef, policy } = way.route;
-  try {
-    const secret =
-      writeSecretRef === null ? {} : { authorization: `Bearer ${await deps.secret(writeSecretRef)}` };
-    return {
-      url: below(baseUrl, frozen.path),
-      method: frozen.method,
-      headers: { ...frozen.headers, ...secret },
-      body: frozen.body,
-      timeoutMs: policy.requestMs,
-    };
-  } catch (error) {
-    deps.log('error', 'request_not_rendered', { route: way.route.name, error: errorName(error) });
-    return undefined;
-  }
-}
-
-/** Right before the first byte: still mine, still permitted, not frozen, in time. The clock is asked last. */
-async function lastCheck(deps: SendDeps, way: Way, intent: Intent, attempt: Attempt): Promise<string | null> {
-  const { intent: now, frozen } = await deps.ledger.readForSend(
-    { tenant: intent.tenant, intentId: intent.id },
-    way.route.name,
-  );
-  const last = now === undefined ? undefined : lastAttempt(now);
-  if (now?.state !== 'sending' || last?.token !== attempt.token) return 'not_mine';
-  if (last.lostAt !== undefined || last.result !== undefined) return 'not_mine';
-  if (frozen) return 'frozen';
-  if (now.noMoreWrites) return 'withdrawn';
-  if (now.seenAt !== null) return 'something_seen';
-  return deps.clock.now() < attempt.sendBefore ? null : 'too_late';
-}
-
 function hasTime(deps: SendDeps, way: Way, life: Life): boolean {
   return deps.clock.now() + LIMITS_OF_ONE_WRITE * way.route.policy.requestMs < life.stopAt;
 }
@@ -134,8 +81,12 @@ function newAttempt(deps: SendDeps, intent: Intent, way: Way, life: Life): Attem
     token: deps.newId(),
     claimedAt: now,
     sendBefore: sendBeforeOf(intent, contextOf(deps, way, false), ownDeadline, now),
-    permission: way.route.policy.permission.version,
+    permission: versionOf(intent, way),
   };
+}
+
+function versionOf(intent: Intent, way: Way): string {
+  return intent.approval?.policyVersion ?? way.route.policy.permission.version;
 }
 
 /** Longer pauses are the machine's. */

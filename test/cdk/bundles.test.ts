@@ -105,6 +105,12 @@ function answerOf(outcome: Outcome): z.infer<typeof answer> {
 }
 
 /** An event of the HTTP API, payload version 2.0; without claims it is as if no authoriser had run. */
+/** Bodies that get past the first check. */
+const BODIES: Readonly<Record<string, string>> = {
+  'POST /intents': JSON.stringify(ORDER),
+  'PUT /intents/{id}/approval': JSON.stringify({ fingerprint: 'fp1:0' }),
+};
+
 function request({ method, path }: Pick<Endpoint, 'method' | 'path'>, claims?: object) {
   const rawPath = path.replace('{id}', INTENT_ID);
   return {
@@ -121,7 +127,7 @@ function request({ method, path }: Pick<Endpoint, 'method' | 'path'>, claims?: o
       routeKey: `${method} ${path}`,
       stage: '$default',
     },
-    body: method === 'POST' ? JSON.stringify(path === '/intents' ? ORDER : {}) : undefined,
+    body: BODIES[`${method} ${path}`] ?? (method === 'POST' ? '{}' : undefined),
     isBase64Encoded: false,
   };
 }

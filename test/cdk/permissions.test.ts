@@ -33,6 +33,20 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ShowRole: [logs('Show'), 'dynamodb:GetItem, dynamodb:Query on Ledger', reads, traces],
   EvidenceRole: [logs('Evidence'), 'dynamodb:GetItem, dynamodb:Query on Ledger', reads, traces],
   ReceiptRole: [logs('Receipt'), 'dynamodb:GetItem on Ledger', reads, traces],
+  ApprovalRole: [logs('Approval'), 'dynamodb:GetItem on Ledger', reads, traces],
+  // Who approves can start nothing: no state machine here.
+  ApproveRole: [
+    logs('Approve'),
+    'dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem on Ledger',
+    writes,
+    traces,
+  ],
+  RevokeRole: [
+    logs('Revoke'),
+    'dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem on Ledger',
+    writes,
+    traces,
+  ],
   ReconcileRole: [
     logs('Reconcile'),
     'dynamodb:GetItem, dynamodb:Query, dynamodb:UpdateItem on Ledger',

@@ -6,6 +6,7 @@ import { EVENT_KINDS, transition } from '../../lib/domain/lifecycle.ts';
 import type { WriteResult } from '../../lib/domain/write-result.ts';
 import {
   ACKNOWLEDGED,
+  APPROVAL,
   attemptOf,
   IN_STATE,
   intentOf,
@@ -77,6 +78,12 @@ const ROWS: Readonly<Record<string, Row>> = {
   'handed_over, no reason': { event: { kind: 'handed_over', dueAt }, to: (i) => ({ ...i, handover: null }) },
   deferred: { event: { kind: 'deferred', dueAt } },
   aged: { event: { kind: 'aged', dueAt } },
+  approved: { event: { kind: 'approved', approval: APPROVAL } },
+  revoked: {
+    event: { kind: 'revoked', revoked: { by: 'ann', at: NOW } },
+    to: (i) => ({ ...i, approval: APPROVAL }),
+  },
+  'revoked, none given': { event: { kind: 'revoked', revoked: { by: 'ann', at: NOW } } },
   permission_lapsed: { event: { kind: 'permission_lapsed' } },
   permitted: { event: { kind: 'permitted', dueAt } },
   'permitted, in doubt': {
@@ -201,6 +208,22 @@ describe('what a transition leaves behind', () => {
     const tired = { searches: 20 };
     expect(moved({ ...IN_STATE.handover, ...tired }, { kind: 'look_again', dueAt }).searches).toBe(0);
     expect(moved({ ...IN_STATE.unknown, ...tired }, { kind: 'look_again', dueAt }).searches).toBe(20);
+  });
+
+  it('absence is dated once, and forgotten with the next claim', () => {
+    const absent = moved(IN_STATE.unknown, {
+      kind: 'searched',
+      facts: searchOf({ verdict: 'absent', startedAt: 5 }),
+      dueAt,
+    });
+    expect(absent.absentSince).toBe(5);
+    const again = moved(moved(absent, { kind: 'aged', dueAt }), {
+      kind: 'searched',
+      facts: searchOf({ verdict: 'absent', startedAt: 9 }),
+      dueAt,
+    });
+    expect(again.absentSince).toBe(5);
+    expect(moved(again, { kind: 'claimed', attempt: attemptOf(2), dueAt }).absentSince).toBeNull();
   });
 
   it('runs without progress are counted until something moves', () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { errorKinds, reportOf } from '../../lib/domain/intent.ts';
+import { errorKinds, reportOf } from '../../lib/domain/report.ts';
 import { type DynamoDb, startDynamoDb } from '../../lib/local/dynamodb.ts';
 import { freePort } from '../../lib/local/loopback.ts';
 import { sendOnce, type Transport } from '../../lib/providers/transport.ts';

@@ -188,6 +188,8 @@ const ROUTES = {
         route('free-osaka', 'osaka-1', { action: 'reserve-freely' }),
         route('free-production', 'tokyo-1', { action: 'reserve-freely', environment: 'production' }),
         route('lapsed', 'tokyo-1', { action: 'reserve-later' }, '2020-01-01T00:00:00Z'),
+        byApproval('signed', 'reserve-signed', null),
+        byApproval('signed-twice', 'reserve-signed-twice', { field: 'quantity', amount: 10 }),
       ],
     },
     {
@@ -218,4 +220,10 @@ function route(name: string, account: string, change: object, until = '2100-01-0
     visibilityLagMs: 300,
     ...change,
   };
+}
+
+function byApproval(name: string, action: string, twoFrom: object | null): object {
+  const permission = { kind: 'approval', version: 'p1', longestMs: 3_600_000, twoFrom };
+  const plain = route(name, 'tokyo-1', { action }) as { policy: object };
+  return { ...plain, policy: { ...plain.policy, permission } };
 }

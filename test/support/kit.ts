@@ -1,8 +1,9 @@
 /** Intents, clocks and deps for tests. Nothing here decides anything. */
+import type { Approval } from '../../lib/domain/approval.ts';
 import { fingerprint, payloadDigest } from '../../lib/domain/fingerprint.ts';
 import type { Attempt, Intent, IntentState, SearchFacts } from '../../lib/domain/intent.ts';
 import type { Timing } from '../../lib/domain/promise.ts';
-import type { Policy, Route } from '../../lib/domain/route.ts';
+import type { Permission, Policy, Route } from '../../lib/domain/route.ts';
 import type { WriteResult } from '../../lib/domain/write-result.ts';
 import type { Clock } from '../../lib/platform/clock.ts';
 
@@ -98,6 +99,17 @@ export function searchOf(change: Partial<SearchFacts> = {}): SearchFacts {
   };
 }
 
+/** A permission that asks for an approval of each intent. */
+export const BY_APPROVAL: Extract<Permission, { kind: 'approval' }> = {
+  kind: 'approval',
+  version: 'v2',
+  accepts: ['v1', 'v2'],
+  longestMs: 86_400_000,
+  separate: true,
+  twoFrom: null,
+  freshAfterAbsent: false,
+};
+
 const PAYLOAD = { order_id: 'PO-37', sku: 'TEA-01', quantity: 2 };
 
 export function intentOf(change: Partial<Intent> = {}): Intent {
@@ -130,6 +142,7 @@ export function intentOf(change: Partial<Intent> = {}): Intent {
     createdAt: NOW,
     plannedAt: NOW,
     sendBy: NOW + 86_400_000,
+    approval: null,
     state: 'ready',
     version: 1,
     dueAt: NOW,
@@ -142,6 +155,7 @@ export function intentOf(change: Partial<Intent> = {}): Intent {
     searches: 0,
     unknownSince: null,
     lastSearch: null,
+    absentSince: null,
     readbacks: 0,
     handover: null,
     conflictAt: null,
@@ -153,6 +167,14 @@ export function intentOf(change: Partial<Intent> = {}): Intent {
     ...change,
   };
 }
+
+export const APPROVAL: Approval = {
+  fingerprint: intentOf().fingerprint,
+  policyVersion: 'v2',
+  until: NOW + 3_600_000,
+  signatures: [{ by: 'ann', at: NOW }],
+  revoked: null,
+};
 
 const inDoubt = { attempts: [attemptOf(1, { result: UNKNOWN_RESULT })], unknownSince: NOW };
 const seen = { attempts: [attemptOf(1, { result: ACKNOWLEDGED })], seenAt: NOW, acknowledgedId: 'R-1' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { errorKinds, reportOf } from '../../lib/domain/intent.ts';
 import { DAY_MS } from '../../lib/domain/promise.ts';
+import { errorKinds, reportOf } from '../../lib/domain/report.ts';
 import { warehouse } from '../../lib/providers/warehouse.ts';
 import { sweep } from '../../lib/workflow/sweep.ts';
 import { NOW, POLICY, WINDOW_MS } from '../support/kit.ts';

@@ -1,0 +1,128 @@
+/**
+ * Permission to write. A route either has a standing permission, or every intent needs an approval that binds
+ * the fingerprint of the exact normalised request, a policy version and an expiry. One approval serves one
+ * intent and all its attempts. Permission to look is separate and never lapses.
+ */
+import type { Intent } from './intent.ts';
+import type { Permission } from './route.ts';
+
+export interface Signature {
+  readonly by: string;
+  readonly at: number;
+}
+
+export interface Approval {
+  /** What was signed; the intent's own fingerprint. */
+  readonly fingerprint: string;
+  readonly policyVersion: string;
+  /** Exclusive, ms since the epoch. */
+  readonly until: number;
+  readonly signatures: readonly Signature[];
+  readonly revoked: Signature | null;
+}
+
+export type ApprovalRefusal =
+  | 'not_approved'
+  | 'second_signature_missing'
+  | 'approval_revoked'
+  | 'approval_of_another_request'
+  | 'policy_version_not_accepted'
+  | 'approval_expired'
+  | 'approval_before_absence';
+
+export type PermissionNow =
+  | { readonly kind: 'permitted'; readonly version: string; readonly until: number }
+  | { readonly kind: 'refused'; readonly reason: ApprovalRefusal };
+
+/** Whether a write is permitted at `now`, under which version and until when; else the first reason why not. */
+export function permissionOf(
+  intent: Pick<Intent, 'approval' | 'fingerprint' | 'payload' | 'absentSince'>,
+  permission: Permission,
+  now: number,
+): PermissionNow {
+  if (permission.kind === 'standing') {
+    const { version, until } = permission;
+    return now < until ? { kind: 'permitted', version, until } : refused('approval_expired');
+  }
+  const { approval } = intent;
+  if (approval === null) return refused('not_approved');
+  if (approval.revoked !== null) return refused('approval_revoked');
+  if (approval.fingerprint !== intent.fingerprint) return refused('approval_of_another_request');
+  if (!permission.accepts.includes(approval.policyVersion)) return refused('policy_version_not_accepted');
+  if (now >= approval.until) return refused('approval_expired');
+  if (approval.signatures.length < signaturesNeeded(intent, permission))
+    return refused('second_signature_missing');
+  const { absentSince } = intent;
+  const stale = absentSince !== null && approval.signatures.some((each) => each.at <= absentSince);
+  if (permission.freshAfterAbsent && stale) return refused('approval_before_absence');
+  return { kind: 'permitted', version: approval.policyVersion, until: approval.until };
+}
+
+type ByApproval = Extract<Permission, { kind: 'approval' }>;
+
+/** Two where the policy names a limit and the request is at or above it, or does not say; else one. */
+export function signaturesNeeded(intent: Pick<Intent, 'payload'>, permission: ByApproval): 1 | 2 {
+  const { twoFrom } = permission;
+  if (twoFrom === null) return 1;
+  const value = intent.payload[twoFrom.field];
+  return typeof value === 'number' && value < twoFrom.amount ? 1 : 2;
+}
+
+export type Signing =
+  | { readonly kind: 'signed'; readonly approval: Approval }
+  | {
+      readonly kind: 'refused';
+      readonly reason: 'submitter' | 'another_request' | 'until_passed' | 'until_too_late' | 'standing';
+    };
+
+export interface Wish {
+  readonly by: string;
+  readonly fingerprint: string;
+  /** Undefined: as long as the policy allows. */
+  readonly until: number | undefined;
+}
+
+/**
+ * What one more signature makes of an intent's approval. A second person adds to an approval of the same
+ * request and policy version; anything else starts again. Signing again as the same person changes nothing but
+ * the time that is asked for.
+ */
+export function sign(intent: Intent, permission: Permission, wish: Wish, now: number): Signing {
+  const refuse = (reason: Extract<Signing, { kind: 'refused' }>['reason']) =>
+    ({ kind: 'refused', reason }) as const;
+  if (permission.kind === 'standing') return refuse('standing');
+  if (wish.fingerprint !== intent.fingerprint) return refuse('another_request');
+  if (permission.separate && wish.by === intent.submittedBy) return refuse('submitter');
+  const latest = now + permission.longestMs;
+  const until = wish.until ?? latest;
+  if (until <= now) return refuse('until_passed');
+  if (until > latest) return refuse('until_too_late');
+  const signature = { by: wish.by, at: now };
+  const before = intent.approval;
+  const adds =
+    before !== null &&
+    before.revoked === null &&
+    before.policyVersion === permission.version &&
+    before.fingerprint === wish.fingerprint &&
+    now < before.until &&
+    !(
+      permission.freshAfterAbsent && before.signatures.some((each) => each.at <= (intent.absentSince ?? -1))
+    ) &&
+    before.signatures.every((each) => each.by !== wish.by);
+  const { fingerprint } = wish;
+  const started = {
+    fingerprint,
+    policyVersion: permission.version,
+    until,
+    signatures: [signature],
+    revoked: null,
+  };
+  if (!adds) return { kind: 'signed', approval: started };
+  const signatures = [...before.signatures, signature];
+  // The shorter time of the two: nobody's signature lasts longer than that person said.
+  return { kind: 'signed', approval: { ...before, until: Math.min(before.until, until), signatures } };
+}
+
+function refused(reason: ApprovalRefusal): PermissionNow {
+  return { kind: 'refused', reason };
+}

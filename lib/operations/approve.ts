@@ -1,0 +1,113 @@
+/** People permit one intent, or take the permission back. Every signature and revocation is kept for ever. */
+import {
+  type Approval,
+  permissionOf,
+  type Signing,
+  sign,
+  signaturesNeeded,
+  type Wish,
+} from '../domain/approval.ts';
+import type { Intent, IntentRef, Json, JsonObject } from '../domain/intent.ts';
+import { utc } from '../platform/clock.ts';
+import { apply, type Deps, wayOf } from '../workflow/deps.ts';
+
+export type Approved =
+  | { readonly kind: 'done'; readonly intent: Intent }
+  | { readonly kind: 'absent' | 'settled' | 'nothing_to_revoke' | 'busy' }
+  | Extract<Signing, { kind: 'refused' }>;
+
+const MOST_RACES = 5;
+
+/** One signature. A waiting intent is due at once: whoever approves can start nothing, the sweep does. */
+export function approve(deps: Deps) {
+  return (ref: IntentRef, unit: string, wish: Wish): Promise<Approved> =>
+    throughRaces(deps, ref, unit, async (intent) => {
+      const { permission } = wayOf(deps, intent).route.policy;
+      const signing = sign(intent, permission, wish, deps.clock.now());
+      if (signing.kind === 'refused') return signing;
+      await keep(deps, intent, wish.by, 'signed', signing.approval);
+      const after = await apply(deps, intent, { kind: 'approved', approval: signing.approval });
+      if (after === undefined) return 'lost';
+      return { kind: 'done', intent: after };
+    });
+}
+
+/** Stops writes from the next check on; whatever is out is still looked for. */
+export function revoke(deps: Deps) {
+  return (ref: IntentRef, unit: string, by: string): Promise<Approved> =>
+    throughRaces(deps, ref, unit, async (intent) => {
+      if (intent.approval === null || intent.approval.revoked !== null) return { kind: 'nothing_to_revoke' };
+      await keep(deps, intent, by, 'revoked', intent.approval);
+      const after = await apply(deps, intent, { kind: 'revoked', revoked: { by, at: deps.clock.now() } });
+      return after === undefined ? 'lost' : { kind: 'done', intent: after };
+    });
+}
+
+/** What is to be approved, exactly, and what was; for people who sign and for those who ask why nothing moves. */
+export function approvalView(deps: Deps, intent: Intent): JsonObject {
+  const { permission } = wayOf(deps, intent).route.policy;
+  const now = permissionOf(intent, permission, deps.clock.now());
+  const { account, environment, action, route, parent, payload, fingerprint } = intent;
+  return {
+    id: intent.id,
+    fingerprint,
+    request: { route, account, environment, action, key: intent.key, parent, payload },
+    policyVersion: permission.version,
+    signaturesNeeded: permission.kind === 'standing' ? 0 : signaturesNeeded(intent, permission),
+    permitted: now.kind === 'permitted',
+    reason: now.kind === 'permitted' ? null : now.reason,
+    approval: approvalJson(intent.approval),
+  };
+}
+
+function approvalJson(approval: Approval | null): Json {
+  if (approval === null) return null;
+  const { signatures, revoked, until, policyVersion } = approval;
+  return {
+    policyVersion,
+    until: utc(until),
+    signatures: signatures.map(({ by, at }) => ({ by, at: utc(at) })),
+    revoked: revoked === null ? null : { by: revoked.by, at: utc(revoked.at) },
+  };
+}
+
+type Outcome = Approved | 'lost';
+
+async function throughRaces(
+  deps: Deps,
+  ref: IntentRef,
+  unit: string,
+  work: (intent: Intent) => Promise<Outcome>,
+): Promise<Approved> {
+  for (let race = 0; race < MOST_RACES; race += 1) {
+    const intent = await deps.ledger.read(ref);
+    if (intent === undefined || intent.unit !== unit) return { kind: 'absent' };
+    if (['confirmed', 'rejected', 'closed'].includes(intent.state)) return { kind: 'settled' };
+    const outcome = await work(intent);
+    if (outcome !== 'lost') return outcome;
+  }
+  return { kind: 'busy' };
+}
+
+/** Kept before the change that rests on it. */
+async function keep(
+  deps: Deps,
+  intent: Intent,
+  by: string,
+  did: 'signed' | 'revoked',
+  approval: Approval,
+): Promise<void> {
+  const at = deps.clock.now();
+  const facts = {
+    by,
+    did,
+    fingerprint: approval.fingerprint,
+    policyVersion: approval.policyVersion,
+    until: utc(approval.until),
+  };
+  const id = `${String(at).padStart(15, '0')}-${deps.newId()}`;
+  await deps.ledger.addEvidence(
+    { tenant: intent.tenant, intentId: intent.id },
+    { kind: 'approval', id, at, facts },
+  );
+}
