@@ -22,5 +22,9 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'PUT', path: '/intents/{id}/approval', function: 'approve', scope: 'approve' },
   { method: 'DELETE', path: '/intents/{id}/approval', function: 'revoke', scope: 'approve' },
   { method: 'POST', path: '/intents/{id}/reconciliation', function: 'reconcile', scope: 'operate' },
+  { method: 'PUT', path: '/routes/{route}/freeze', function: 'freeze', scope: 'operate' },
+  { method: 'DELETE', path: '/routes/{route}/freeze', function: 'thaw', scope: 'operate' },
+  { method: 'PUT', path: '/freeze', function: 'freeze-all', scope: 'admin' },
+  { method: 'DELETE', path: '/freeze', function: 'thaw-all', scope: 'admin' },
   { method: 'GET', path: '/health', function: 'health', scope: null },
 ];

@@ -17,7 +17,7 @@ import {
   refOf,
   toItem,
 } from './item.ts';
-import { type Evidence, type Ledger, LedgerUnavailable, type Page } from './ledger.ts';
+import { type Evidence, type Ledger, LedgerUnavailable, type Page, type RouteState } from './ledger.ts';
 import { fromItem } from './stored-intent.ts';
 import { updateOf } from './update.ts';
 
@@ -61,7 +61,15 @@ export function dynamoLedger(options: StoreOptions & { readonly newId: NewId }):
     list: (tenant, unit, day, limit, cursor) =>
       listPage(store, tenant, listPartition(tenant, unit, day), limit, cursor),
     freeze: async (route, freeze) => {
-      await store.put({ ...freeze, pk: `R#${route}`, sk: 'ROUTE' });
+      const item = { ...freeze, frozen: true, pk: `R#${route}`, sk: 'ROUTE' };
+      const met = await store.put(item, 'attribute_not_exists(pk) OR frozen = :no', { ':no': false });
+      return routeState(met === 'done' || met === undefined ? item : met);
+    },
+    thaw: async (route, thaw) => {
+      const item = { ...thaw, frozen: false, pk: `R#${route}`, sk: 'ROUTE' };
+      // An item that nobody froze may be thawed as well: the condition holds for every item.
+      await store.put(item, 'attribute_not_exists(pk) OR attribute_exists(pk)');
+      return routeState(item);
     },
   };
 }
@@ -102,7 +110,7 @@ async function readForSend(store: Store, ref: IntentRef, route: string): ReturnT
   const item = found.find((each) => each['sk'] === INTENT_SORT_KEY);
   return {
     intent: item === undefined ? undefined : await whole(store, item),
-    frozen: found.some((each) => each['sk'] === 'ROUTE'),
+    frozen: found.some((each) => each['sk'] === 'ROUTE' && each['frozen'] === true),
   };
 }
 
@@ -164,4 +172,8 @@ async function listPage(
   const intents = await Promise.all(items.map((item) => store.get(String(item['pk']), INTENT_SORT_KEY)));
   const present = intents.filter((item): item is Item => item !== undefined);
   return { items: await Promise.all(present.map((item) => whole(store, item))), cursor: encodeCursor(last) };
+}
+
+function routeState({ frozen, by, why, at }: Item): RouteState {
+  return { frozen: frozen === true, by: String(by), why: String(why), at: Number(at) };
 }

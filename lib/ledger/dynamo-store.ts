@@ -57,10 +57,13 @@ export function storeOf({ client, table }: StoreOptions) {
       }
       return answer.Responses?.[table] ?? [];
     },
-    put: (Item: Item) =>
-      conditional(
-        client.send(new PutCommand({ ...common, Item, ConditionExpression: 'attribute_not_exists(pk)' })),
-      ),
+    /** Put if absent, or under the condition given. */
+    put: (Item: Item, condition = 'attribute_not_exists(pk)', values?: Record<string, unknown>) => {
+      const given = values === undefined ? {} : { ExpressionAttributeValues: values };
+      return conditional(
+        client.send(new PutCommand({ ...common, Item, ConditionExpression: condition, ...given })),
+      );
+    },
     update: (update: ReturnType<typeof updateOf>) =>
       conditional(client.send(new UpdateCommand({ ...common, ...update }))),
     query: async (query: object): Promise<{ items: Item[]; last: Item | undefined; count: number }> => {

@@ -46,6 +46,11 @@ export interface Freeze {
   readonly at: number;
 }
 
+/** Who stopped or let go last, and why. */
+export interface RouteState extends Freeze {
+  readonly frozen: boolean;
+}
+
 export interface Ledger {
   /** Put if absent, by tenant and id. An intent stored by this very call counts as created. */
   readonly create: (
@@ -81,8 +86,10 @@ export interface Ledger {
     limit: number,
     cursor: string | null,
   ) => Promise<Page<Intent>>;
-  /** Stops sends of a route (`*`: of everything). Already frozen stays as it was. */
-  readonly freeze: (route: string, freeze: Freeze) => Promise<void>;
+  /** Stops sends of a route (`*`: of everything). Already frozen stays as it was. Answers what stands. */
+  readonly freeze: (route: string, freeze: Freeze) => Promise<RouteState>;
+  /** Lets them go on. */
+  readonly thaw: (route: string, thaw: Freeze) => Promise<RouteState>;
 }
 
 /** Number of shards of the due index. */

@@ -14,7 +14,7 @@ import {
   shardOf,
   toItem,
 } from './item.ts';
-import { BadCursor, type Evidence, type Guard, type Ledger, type Page } from './ledger.ts';
+import { BadCursor, type Evidence, type Guard, type Ledger, type Page, type RouteState } from './ledger.ts';
 import { fromItem } from './stored-intent.ts';
 
 export function memoryLedger(newId: NewId): Ledger {
@@ -46,7 +46,7 @@ export function memoryLedger(newId: NewId): Ledger {
     read: async (ref) => read(ref),
     readForSend: async (ref, route) => ({
       intent: read(ref),
-      frozen: items.has(`R#${route}`) || items.has('R#*'),
+      frozen: [route, '*'].some((each) => items.get(`R#${each}`)?.['frozen'] === true),
     }),
     save: async (before, wanted, guard) => {
       const after = { ...wanted, writeToken: newId() };
@@ -98,7 +98,13 @@ export function memoryLedger(newId: NewId): Ledger {
       );
     },
     freeze: async (route, freeze) => {
-      if (!items.has(`R#${route}`)) items.set(`R#${route}`, { ...freeze });
+      const before = items.get(`R#${route}`);
+      if (before?.['frozen'] !== true) items.set(`R#${route}`, { ...freeze, frozen: true });
+      return items.get(`R#${route}`) as unknown as RouteState;
+    },
+    thaw: async (route, thaw) => {
+      items.set(`R#${route}`, { ...thaw, frozen: false });
+      return { ...thaw, frozen: false };
     },
   };
 }

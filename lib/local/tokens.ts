@@ -44,7 +44,7 @@ export interface ReadyMadeTokens {
 export interface Issuer {
   /** The public key, as served at `/.well-known/jwks.json`. */
   readonly jwks: JSONWebKeySet;
-  /** @param ttlSeconds 3600 when left out. Refused for an agent with scope approve or operate. */
+  /** @param ttlSeconds 3600 when left out. Refused for an agent with a scope that only people hold. */
   readonly sign: (caller: Caller, ttlSeconds?: number) => Promise<string>;
   /** The claims, or null for every token that is not certainly ours, in force and complete. Never rejects. */
   readonly verify: (token: string) => Promise<Claims | null>;
@@ -63,10 +63,13 @@ export interface IssuerOptions {
   readonly keys?: Keys;
 }
 
+/** Scopes that only people hold. */
+const PEOPLE_ONLY = ['approve', 'operate', 'admin'];
+
 const callers: Readonly<Record<keyof ReadyMadeTokens, Caller>> = {
   submitter: { sub: 'shop', tenant: 'acme', unit: 'sales', kind: 'service', scope: 'submit read' },
   approver: { sub: 'ann', tenant: 'acme', unit: 'sales', kind: 'person', scope: 'read approve operate' },
-  operator: { sub: 'otto', tenant: 'acme', unit: 'sales', kind: 'person', scope: 'read operate' },
+  operator: { sub: 'otto', tenant: 'acme', unit: 'sales', kind: 'person', scope: 'read operate admin' },
   otherTenant: {
     sub: 'umbra-shop',
     tenant: 'umbra',
@@ -104,8 +107,10 @@ async function signToken(
   ttlSeconds: number,
 ): Promise<string> {
   const scopes = caller.scope.split(' ');
-  if (caller.kind === 'agent' && (scopes.includes('approve') || scopes.includes('operate'))) {
-    throw new Error(`Cannot sign a token for "${caller.sub}": an agent never holds approve or operate`);
+  if (caller.kind === 'agent' && PEOPLE_ONLY.some((scope) => scopes.includes(scope))) {
+    throw new Error(
+      `Cannot sign a token for "${caller.sub}": an agent never holds approve, operate or admin`,
+    );
   }
   const now = Math.floor(systemClock.now() / 1000);
   return await new SignJWT({ ...caller })

@@ -92,7 +92,7 @@ export async function attempt(deps: Deps, before: Intent, event: LifeEvent, guar
 }
 
 /** Waits longer than this are left to the sweep, so that no run grows long. */
-export const LONGEST_WAIT_MS = 300_000;
+export const LONGEST_WAIT_MS = 50_000;
 
 /** When to come back, and the due time to store with it: later than a live run, so that the sweep never races it. */
 export function comeBack(deps: Deps, until: number): { readonly answer: StepAnswer; readonly dueAt: number } {

@@ -109,6 +109,11 @@ function answerOf(outcome: Outcome): z.infer<typeof answer> {
 const BODIES: Readonly<Record<string, string>> = {
   'POST /intents': JSON.stringify(ORDER),
   'PUT /intents/{id}/approval': JSON.stringify({ fingerprint: 'fp1:0' }),
+  ...Object.fromEntries(
+    ['PUT /routes/{route}/freeze', 'DELETE /routes/{route}/freeze', 'PUT /freeze', 'DELETE /freeze'].map(
+      (each) => [each, JSON.stringify({ why: 'test' })],
+    ),
+  ),
 };
 
 function request({ method, path }: Pick<Endpoint, 'method' | 'path'>, claims?: object) {
@@ -119,7 +124,7 @@ function request({ method, path }: Pick<Endpoint, 'method' | 'path'>, claims?: o
     rawPath,
     rawQueryString: '',
     headers: { 'content-type': 'application/json', 'idempotency-key': 'ORD-1' },
-    pathParameters: path.includes('{id}') ? { id: INTENT_ID } : undefined,
+    pathParameters: { id: INTENT_ID, ...(path.includes('{route}') ? { route: 'warehouse' } : {}) },
     requestContext: {
       http: { method, path: rawPath, protocol: 'HTTP/1.1', sourceIp: '192.0.2.1', userAgent: 'test' },
       authorizer: claims === undefined ? undefined : { jwt: { claims, scopes: [] } },

@@ -24,6 +24,7 @@ const NEEDS: Readonly<Record<keyof Ledger, readonly Need[]>> = {
   countConflicts: ['Query'],
   due: ['due'],
   list: ['list', 'GetItem'],
+  thaw: ['PutItem'],
   freeze: ['PutItem'],
 };
 

@@ -54,6 +54,10 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     starts,
     traces,
   ],
+  FreezeRole: [logs('Freeze'), 'dynamodb:PutItem on Ledger', writes, traces],
+  ThawRole: [logs('Thaw'), 'dynamodb:PutItem on Ledger', writes, traces],
+  FreezeAllRole: [logs('FreezeAll'), 'dynamodb:PutItem on Ledger', writes, traces],
+  ThawAllRole: [logs('ThawAll'), 'dynamodb:PutItem on Ledger', writes, traces],
   HealthRole: [logs('Health'), 'dynamodb:GetItem on Ledger', reads, traces],
   SendRole: [
     logs('Send'),

@@ -310,10 +310,26 @@ export function ledgerContract(name: string, make: () => Ledger): void {
       const intent = await stored();
       const route = `route-${intent.tenant}`;
       expect(await ledger.readForSend(refOf(intent), route)).toEqual({ intent, frozen: false });
-      await ledger.freeze(route, { by: 'audit', why: 'test', at: NOW });
-      await ledger.freeze(route, { by: 'audit', why: 'again', at: NOW });
+      const first = { by: 'audit', why: 'test', at: NOW };
+      expect(await ledger.freeze(route, first)).toEqual({ ...first, frozen: true });
+      expect(await ledger.freeze(route, { by: 'ann', why: 'again', at: NOW + 1 })).toEqual({
+        ...first,
+        frozen: true,
+      });
       expect(await ledger.readForSend(refOf(intent), route)).toEqual({ intent, frozen: true });
       expect((await ledger.readForSend(refOf(intent), 'another')).frozen).toBe(false);
+    });
+
+    it('lets a frozen route go on, and can freeze it again', async () => {
+      const intent = await stored();
+      const route = `route-${intent.tenant}`;
+      const by = (name: string, at: number) => ({ by: name, why: 'test', at });
+      expect(await ledger.thaw(route, by('otto', 1))).toEqual({ ...by('otto', 1), frozen: false });
+      await ledger.freeze(route, by('ann', 2));
+      await ledger.thaw(route, by('otto', 3));
+      expect((await ledger.readForSend(refOf(intent), route)).frozen).toBe(false);
+      expect(await ledger.freeze(route, by('ann', 4))).toEqual({ ...by('ann', 4), frozen: true });
+      expect((await ledger.readForSend(refOf(intent), route)).frozen).toBe(true);
     });
 
     it('keys of tenants that begin alike never meet', async () => {

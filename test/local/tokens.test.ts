@@ -16,7 +16,11 @@ test('the four ready-made tokens say who they are for', async () => {
     kind: 'person',
     scope: 'read approve operate',
   });
-  expect(await verify(tokens.operator)).toMatchObject({ ...acme, kind: 'person', scope: 'read operate' });
+  expect(await verify(tokens.operator)).toMatchObject({
+    ...acme,
+    kind: 'person',
+    scope: 'read operate admin',
+  });
   expect(await verify(tokens.otherTenant)).toMatchObject({
     ...acme,
     tenant: 'umbra',
@@ -47,7 +51,7 @@ test('the tokens of one start are worth nothing at the next', async () => {
 });
 
 test('an agent never gets approve or operate', async () => {
-  for (const scope of ['approve', 'read operate']) {
+  for (const scope of ['approve', 'read operate', 'admin']) {
     await expect(issuer.sign({ ...caller, scope, kind: 'agent' })).rejects.toThrow('never holds');
   }
   await expect(issuer.sign({ ...caller, kind: 'agent' })).resolves.toBeTypeOf('string');

@@ -29,6 +29,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly id?: string;
+  /** Path parameters besides `id`. */
+  readonly path?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly base64?: boolean;
   /** Null: the authoriser passed no claims. */
@@ -151,6 +153,7 @@ function eventOf({
   headers = {},
   query,
   id,
+  path,
   body,
   base64 = false,
   claims = SHOP,
@@ -162,7 +165,9 @@ function eventOf({
     rawQueryString: '',
     headers,
     ...(query === undefined ? {} : { queryStringParameters: query }),
-    ...(id === undefined ? {} : { pathParameters: { id } }),
+    ...(id === undefined && path === undefined
+      ? {}
+      : { pathParameters: { ...path, ...(id === undefined ? {} : { id }) } }),
     ...(body === undefined ? {} : { body }),
     isBase64Encoded: base64,
     requestContext: claims === null ? {} : { authorizer: { jwt: { claims, scopes: [] } } },

@@ -342,7 +342,8 @@ describe('permission', () => {
     await w.ledger.freeze('warehouse', { by: 'test', why: 'test', at: NOW });
     const input = w.queue[0];
     if (input === undefined) throw new Error('no run');
-    expect(await w.steps['Send']?.(input)).toEqual({ next: 'wait', waitSeconds: 60 });
+    expect(await w.steps['Send']?.(input)).toEqual({ next: 'end' });
+    expect((await w.read(accepted.intent.id)).dueAt).toBe(NOW + 60_000);
     expect(w.outside.posts()).toBe(0);
   });
 
