@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { JsonObject } from '../lib/domain/intent.ts';
 import { type Acceptance, accept } from '../lib/workflow/accept.ts';
-import { type ApiAnswer, api } from './handler.ts';
+import { type ApiAnswer, type ApiRequest, api } from './handler.ts';
 import { problem } from './problem.ts';
 import { readBody, readKey } from './request-body.ts';
-import { shown } from './shown.ts';
+import { shownInTime } from './waiting.ts';
 import { log, starting } from './wiring.ts';
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -32,15 +32,15 @@ export const handler = api('accept', log, async (request) => {
     key,
     traceIds: Object.fromEntries(named),
   });
-  return answerTo(accepted);
+  return answerTo(request, accepted);
 });
 
-async function answerTo(accepted: Acceptance): Promise<ApiAnswer> {
+async function answerTo(request: ApiRequest, accepted: Acceptance): Promise<ApiAnswer> {
   switch (accepted.kind) {
     case 'accepted':
-      return shown(202, accepted.intent, { location: `/intents/${accepted.intent.id}` });
+      return shownInTime(request, 202, accepted.intent, { location: `/intents/${accepted.intent.id}` });
     case 'same':
-      return shown(200, accepted.intent, { location: `/intents/${accepted.intent.id}` });
+      return shownInTime(request, 200, accepted.intent, { location: `/intents/${accepted.intent.id}` });
     case 'conflict':
       return problem('key-conflict', { detail: 'The first request stands. Nothing was sent for this one.' });
     case 'unknown_route':

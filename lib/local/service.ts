@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { CannotStart } from './cannot-start.ts';
-import { exitOf } from './child.ts';
+import { COMPILE_CACHE, exitOf, NODE_FLAGS } from './child.ts';
 import type { Place } from './stack.ts';
 import type { Ready } from './start.ts';
 
@@ -31,7 +31,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const module = fileURLToPath(new URL('./start.ts', import.meta.url));
   const args = ['--data', options.dataDir, '--port', String(options.port ?? 0)];
   for (const place of options.anew ?? []) args.push('--anew', place);
-  const child = fork(module, args, { silent: true });
+  const env = { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env };
+  const child = fork(module, args, { silent: true, execArgv: NODE_FLAGS, env });
   let log = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     log = (log + text).slice(-KEPT_LOG);

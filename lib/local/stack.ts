@@ -23,7 +23,8 @@ import { startWarehouseProcess } from './warehouse-process.ts';
 
 const TABLE_NAME = 'kakutei';
 const MACHINE_ARN = 'arn:aws:states:us-east-1:000000000000:stateMachine:kakutei';
-const SEND_THREADS = 2;
+/** One thread carries all sends; a second one would only take memory here. */
+const SEND_THREADS = 1;
 const MS = 1000;
 
 export interface StackOptions {

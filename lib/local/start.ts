@@ -2,9 +2,11 @@
  * `npm start`: keeps the local stack running on one port for exploring. Ctrl-C ends everything. Started by
  * another process (the demo, the tests) it reports over the channel to it and ends when that one does.
  */
+import { enableCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { CannotStart } from './cannot-start.ts';
-import { type Place, type Stack, startStack } from './stack.ts';
+import { COMPILE_CACHE } from './child.ts';
+import type { Place, Stack } from './stack.ts';
 
 const USAGE = 'Usage: npm start -- [--port 8787] [--data .kakutei] [--anew ledger] [--anew book]';
 /** sysexits: usage, unavailable. */
@@ -31,6 +33,9 @@ async function main(): Promise<void> {
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(EXIT.ok));
   process.on('disconnect', () => stop(EXIT.ok));
+  process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE;
+  enableCompileCache(process.env['NODE_COMPILE_CACHE']);
+  const { startStack } = await import('./stack.ts');
   try {
     stack = await startStack({ ...options, onBroken: (what) => broken(what, stop) });
   } catch (error) {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { CannotStart } from './cannot-start.ts';
-import { endChild, exitOf } from './child.ts';
+import { endChild, exitOf, NODE_FLAGS } from './child.ts';
 
 const STOP_GRACE_MS = 3000;
 
@@ -36,7 +36,10 @@ export async function startWarehouseProcess(
     KAKUTEI_WAREHOUSE_WRITE_TOKEN: options.writeToken,
     KAKUTEI_WAREHOUSE_READ_TOKEN: options.readToken,
   };
-  const child = spawn(process.execPath, [module, ...args], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...NODE_FLAGS, module, ...args], {
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   if (child.pid !== undefined) options.onSpawn(child.pid);
   let asked = false;
   const exited = exitOf(child);

@@ -35,4 +35,5 @@ export const STEPS = {
 } as const;
 
 export const SWEEP = { function: 'sweep', timeoutSeconds: 50 } as const;
-export const API_TIMEOUT_SECONDS = 10;
+/** Longer than the longest wait that a caller may prefer, shorter than the gateway's 30 s. */
+export const API_TIMEOUT_SECONDS = 28;

@@ -14,8 +14,6 @@ export interface CrashPoint {
 
 const NEVER = new Promise<never>(() => undefined);
 
-export type Crashes = ReturnType<typeof crashes>;
-
 export function crashes(points: readonly CrashPoint[]) {
   const names: string[] = [];
   let hits = 0;
