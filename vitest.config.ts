@@ -6,6 +6,7 @@ export default defineConfig({
     // Real child processes on two cores: a slow machine is no failure.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // One more than cores: some tests wait for a lease or a time limit most of the time.
+    maxWorkers: 3,
   },
 });

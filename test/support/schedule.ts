@@ -63,6 +63,8 @@ export function schedule(seed: number, clock: () => ReturnType<typeof fakeClock>
       granted += 1;
       if (chosen.sender !== undefined && clock().now() >= chosen.sender.diesAt) killed += 1;
       else chosen.grant();
+      // Time moves between turns only: a sender that was alive when its turn came has done with it before it does.
+      await settle();
       return true;
     },
     ledger: (ledger: Ledger): Ledger => {
