@@ -121,6 +121,14 @@ export function world(options: WorldOptions = {}) {
       ...change,
     });
 
+  /** Submits, and takes the run that this started out of the queue, for tests that walk it by hand. */
+  const begin = async (change: Partial<Submission> = {}): Promise<{ id: string; input: RunInput }> => {
+    const accepted = await submit(change);
+    const input = queue.shift();
+    if (accepted.kind !== 'accepted' || input === undefined) throw new Error(`Not begun: ${accepted.kind}`);
+    return { id: accepted.intent.id, input };
+  };
+
   /** Sweeps at each due time until nothing open is due before `horizonMs` from now. */
   const untilQuiet = async (id: string, horizonMs = 9 * 86_400_000, rounds = 60): Promise<Intent> => {
     const end = clock.now() + horizonMs;
@@ -165,6 +173,7 @@ export function world(options: WorldOptions = {}) {
     run,
     drain,
     submit,
+    begin,
     settle,
     untilQuiet,
     read,

@@ -175,18 +175,15 @@ describe('what is seen outside', () => {
   it('W6: while the GET fails it is unconfirmed, and the id of the POST stands apart', async () => {
     const w = world();
     w.outside.views.push(failedView, failedView, failedView);
-    const accepted = await w.submit();
-    if (accepted.kind !== 'accepted') throw new Error(accepted.kind);
-    const input = w.queue.shift();
-    if (input === undefined) throw new Error('no run');
+    const { id, input } = await w.begin();
     await w.steps['Send']?.(input);
     await w.steps['Verify']?.(input);
-    expect(await w.read(accepted.intent.id)).toMatchObject({
+    expect(await w.read(id)).toMatchObject({
       state: 'acknowledged',
       externalId: null,
       acknowledgedId: 'R-1',
     });
-    expect(await w.untilQuiet(accepted.intent.id)).toMatchObject({ state: 'confirmed', externalId: 'R-1' });
+    expect(await w.untilQuiet(id)).toMatchObject({ state: 'confirmed', externalId: 'R-1' });
   });
 
   it('a readback that fails for good is handed over, not denied', async () => {
@@ -380,10 +377,7 @@ describe('permission', () => {
 describe('leases and late answers', () => {
   it('O11: a live lease is left alone, a dead one is looked into, never sent', async () => {
     const w = world({ wrapTransport: () => () => new Promise(() => undefined) });
-    const accepted = await w.submit();
-    if (accepted.kind !== 'accepted') throw new Error(accepted.kind);
-    const input = w.queue.shift();
-    if (input === undefined) throw new Error('no run');
+    const { id, input } = await w.begin();
     void w.steps['Send']?.(input);
     await new Promise((done) => setImmediate(done));
     expect(await w.steps['Send']?.(input)).toEqual({ next: 'end' });
@@ -391,7 +385,7 @@ describe('leases and late answers', () => {
     expect(await w.steps['Search']?.(input)).toEqual({ next: 'end' });
     w.clock.advance(1);
     await w.steps['Search']?.(input);
-    const intent = await w.read(accepted.intent.id);
+    const intent = await w.read(id);
     expect(intent.attempts[0]?.lostAt).toBe(w.clock.now());
     expect(intent.lastSearch?.candidates).toEqual([]);
     expect(errorKinds(intent)).toEqual(['lost']);
@@ -408,10 +402,7 @@ describe('leases and late answers', () => {
         return transport(request);
       },
     });
-    const accepted = await w.submit();
-    if (accepted.kind !== 'accepted') throw new Error(accepted.kind);
-    const input = w.queue.shift();
-    if (input === undefined) throw new Error('no run');
+    const { id, input } = await w.begin();
     const sending = w.steps['Send']?.(input);
     await new Promise((done) => setImmediate(done));
     w.clock.advance(15_000);
@@ -419,7 +410,7 @@ describe('leases and late answers', () => {
     wake();
     await sending;
     expect(w.outside.posts()).toBe(0);
-    expect((await w.read(accepted.intent.id)).attempts[0]).toMatchObject({
+    expect((await w.read(id)).attempts[0]).toMatchObject({
       lostAt: NOW + 15_000,
       result: { proof: 'not_sent', detail: 'withheld:not_mine' },
     });
@@ -439,19 +430,16 @@ describe('leases and late answers', () => {
       },
     });
     w.outside.views.push(emptyView);
-    const accepted = await w.submit();
-    if (accepted.kind !== 'accepted') throw new Error(accepted.kind);
-    const input = w.queue.shift();
-    if (input === undefined) throw new Error('no run');
+    const { id, input } = await w.begin();
     const sending = w.steps['Send']?.(input);
     await new Promise((done) => setImmediate(done));
     w.clock.advance(15_000);
     await w.steps['Search']?.(input);
-    expect((await w.read(accepted.intent.id)).state).toBe('unknown');
+    expect((await w.read(id)).state).toBe('unknown');
     release();
     await sending;
-    expect(await w.read(accepted.intent.id)).toMatchObject({ state: 'unknown', acknowledgedId: 'R-1' });
-    expect(await w.untilQuiet(accepted.intent.id)).toMatchObject({ state: 'confirmed', externalId: 'R-1' });
+    expect(await w.read(id)).toMatchObject({ state: 'unknown', acknowledgedId: 'R-1' });
+    expect(await w.untilQuiet(id)).toMatchObject({ state: 'confirmed', externalId: 'R-1' });
     expect(w.outside.posts()).toBe(1);
   });
 
