@@ -36,6 +36,7 @@ const ACCESS: Readonly<Record<string, Access>> = {
   approve: { table: ['GetItem', 'PutItem', 'UpdateItem'] },
   revoke: { table: ['GetItem', 'PutItem', 'UpdateItem'] },
   reconcile: { table: ['GetItem', 'Query', 'UpdateItem'], startsRuns: true },
+  withdraw: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
   freeze: { table: ['PutItem'] },
   thaw: { table: ['PutItem'] },
   'freeze-all': { table: ['PutItem'] },

@@ -22,6 +22,7 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'PUT', path: '/intents/{id}/approval', function: 'approve', scope: 'approve' },
   { method: 'DELETE', path: '/intents/{id}/approval', function: 'revoke', scope: 'approve' },
   { method: 'POST', path: '/intents/{id}/reconciliation', function: 'reconcile', scope: 'operate' },
+  { method: 'POST', path: '/intents/{id}/withdrawal', function: 'withdraw', scope: 'submit' },
   { method: 'PUT', path: '/routes/{route}/freeze', function: 'freeze', scope: 'operate' },
   { method: 'DELETE', path: '/routes/{route}/freeze', function: 'thaw', scope: 'operate' },
   { method: 'PUT', path: '/freeze', function: 'freeze-all', scope: 'admin' },

@@ -44,6 +44,8 @@ export type LifeEvent =
   | { readonly kind: 'approved'; readonly approval: Approval }
   /** Stops writes only; whatever is out is still looked for. */
   | { readonly kind: 'revoked'; readonly revoked: Signature }
+  /** Nobody wants it any more: no further write. What may be outside is still looked for. */
+  | { readonly kind: 'withdrawn' }
   | { readonly kind: 'permission_lapsed' }
   | { readonly kind: 'permitted'; readonly dueAt: number }
   /** `sendBy` passed with nothing outside. */

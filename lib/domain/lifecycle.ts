@@ -85,6 +85,7 @@ const RULES: Rules = {
     }),
   },
   revoked: { in: OPEN, apply: revoke },
+  withdrawn: { in: OPEN, apply: withdraw },
   permission_lapsed: {
     in: WAITING,
     apply: (i) => ({ ...i, state: 'awaiting_approval', dueAt: i.sendBy }),
@@ -175,6 +176,13 @@ function revoke(intent: Intent, event: { revoked: Signature }): Intent | Refusal
   return WAITING.includes(intent.state)
     ? { ...after, state: 'awaiting_approval', dueAt: intent.sendBy }
     : after;
+}
+
+/** Where nothing is unsettled outside it ends at once; elsewhere the looking goes on and no write follows it. */
+function withdraw(intent: Intent): Intent {
+  const after = { ...intent, noMoreWrites: true };
+  const idle = intent.state === 'awaiting_approval' ? !inDoubt(intent) : WAITING.includes(intent.state);
+  return idle ? { ...after, state: 'closed', outcome: 'no_effect', dueAt: null } : after;
 }
 
 function loseLast(intent: Intent, now: number): Intent {

@@ -54,6 +54,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     starts,
     traces,
   ],
+  WithdrawRole: [
+    logs('Withdraw'),
+    'dynamodb:GetItem, dynamodb:Query, dynamodb:PutItem, dynamodb:UpdateItem on Ledger',
+    writes,
+    traces,
+  ],
   FreezeRole: [logs('Freeze'), 'dynamodb:PutItem on Ledger', writes, traces],
   ThawRole: [logs('Thaw'), 'dynamodb:PutItem on Ledger', writes, traces],
   FreezeAllRole: [logs('FreezeAll'), 'dynamodb:PutItem on Ledger', writes, traces],

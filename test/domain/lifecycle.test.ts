@@ -84,6 +84,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     to: (i) => ({ ...i, approval: APPROVAL }),
   },
   'revoked, none given': { event: { kind: 'revoked', revoked: { by: 'ann', at: NOW } } },
+  withdrawn: { event: { kind: 'withdrawn' } },
   permission_lapsed: { event: { kind: 'permission_lapsed' } },
   permitted: { event: { kind: 'permitted', dueAt } },
   'permitted, in doubt': {
