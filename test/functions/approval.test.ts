@@ -161,3 +161,23 @@ describe('an approval', () => {
     expect((await rig.call('approval', { id: 'nothing' })).status).toBe(404);
   });
 });
+
+describe('a withdrawal', () => {
+  test('closes what was never sent, and is answered the same again', async () => {
+    const { id } = await submitted();
+    const first = await rig.call('withdraw', { id });
+    expect([first.status, first.json['state'], first.json['report']]).toEqual([200, 'closed', 'rejected']);
+    expect((await rig.call('withdraw', { id })).json).toEqual(first.json);
+    expect((await put(id, { fingerprint: 'fp1:x' })).json).toMatchObject({ status: 400 });
+  });
+
+  test.each<[string, object]>([
+    ['another tenant', { ...SHOP, tenant: 'umbra' }],
+    ['another unit', { ...SHOP, unit: 'rental' }],
+  ])('of %s is not found and changes nothing', async (_, claims) => {
+    const { id } = await submitted();
+    const answer = await rig.call('withdraw', { id, claims });
+    expect([answer.status, answer.json['type']]).toEqual([404, '/problems/not-found']);
+    expect((await rig.call('show', { id })).json['state']).toBe('awaiting_approval');
+  });
+});
