@@ -2,7 +2,7 @@
  * Composition root of the deployed functions: real clients from the environment, made once per sandbox.
  * The calls are marked pure, so that a bundle carries only the clients that its function uses.
  */
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { dynamoLedger } from '../lib/ledger/dynamo-ledger.ts';
@@ -27,11 +27,20 @@ export const log = /* @__PURE__ */ once(
   (): Log => logTo((line) => process.stderr.write(line), systemClock.now),
 );
 
-export const deps = /* @__PURE__ */ once((): Deps => {
+export const deps = /* @__PURE__ */ once(
+  (): Deps => depsOn({ requestHandler: limits(1000, LEDGER_LIMIT_MS) }),
+);
+
+/** One call of a sender's ledger ends within two and a half seconds: it must leave time for another. */
+const sendersLedger = { requestHandler: limits(500, 1000), maxAttempts: 2 };
+
+function limits(connectionTimeout: number, requestTimeout: number) {
+  return { connectionTimeout, requestTimeout, throwOnRequestTimeout: true };
+}
+
+function depsOn(options: DynamoDBClientConfig): Deps {
   const { table, routes, skewMs } = settings();
-  const client = new DynamoDBClient({
-    requestHandler: { connectionTimeout: 1000, requestTimeout: LEDGER_LIMIT_MS, throwOnRequestTimeout: true },
-  });
+  const client = new DynamoDBClient(options);
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   return {
     ledger: dynamoLedger({ client: documents, table, newId }),
@@ -41,7 +50,7 @@ export const deps = /* @__PURE__ */ once((): Deps => {
     routes: registryOf(routes),
     log: log(),
   };
-});
+}
 
 /** Longer than the longest step lives, its time limit in the machine included. */
 const GRACE_MS = 60_000;
@@ -67,7 +76,7 @@ function once<T>(make: () => T): () => T {
 export const looking = /* @__PURE__ */ once((): LookDeps => ({ ...deps(), reader, secret: secrets() }));
 
 export const sending = /* @__PURE__ */ once(
-  (): SendDeps => ({ ...deps(), transport: sendOnce, secret: secrets() }),
+  (): SendDeps => ({ ...depsOn(sendersLedger), transport: sendOnce, secret: secrets() }),
 );
 
 function secrets(): (ref: string) => Promise<string> {

@@ -84,8 +84,8 @@ export interface Wish {
 
 /**
  * What one more signature makes of an intent's approval. A second person adds to an approval of the same
- * request and policy version; anything else starts again. Signing again as the same person changes nothing but
- * the time that is asked for.
+ * request and policy version; anything else starts again. Signing again as the same person renews that
+ * person's signature and leaves the others.
  */
 export function sign(intent: Intent, permission: Permission, wish: Wish, now: number): Signing {
   const refuse = (reason: Extract<Signing, { kind: 'refused' }>['reason']) =>
@@ -99,28 +99,26 @@ export function sign(intent: Intent, permission: Permission, wish: Wish, now: nu
   if (until > latest) return refuse('until_too_late');
   const signature = { by: wish.by, at: now };
   const before = intent.approval;
-  const adds =
+  const stands =
     before !== null &&
     before.revoked === null &&
     before.policyVersion === permission.version &&
     before.fingerprint === wish.fingerprint &&
     now < before.until &&
-    !(
-      permission.freshAfterAbsent && before.signatures.some((each) => each.at <= (intent.absentSince ?? -1))
-    ) &&
-    before.signatures.every((each) => each.by !== wish.by);
+    !(permission.freshAfterAbsent && before.signatures.some((each) => each.at <= (intent.absentSince ?? -1)));
+  const others = stands ? before.signatures.filter((each) => each.by !== wish.by) : [];
   const { fingerprint } = wish;
-  const started = {
+  const mine = {
     fingerprint,
     policyVersion: permission.version,
     until,
     signatures: [signature],
     revoked: null,
   };
-  if (!adds) return { kind: 'signed', approval: started };
-  const signatures = [...before.signatures, signature];
-  // The shorter time of the two: nobody's signature lasts longer than that person said.
-  return { kind: 'signed', approval: { ...before, until: Math.min(before.until, until), signatures } };
+  if (!stands || others.length === 0) return { kind: 'signed', approval: mine };
+  // The shorter time of all: nobody's signature lasts longer than that person said.
+  const signatures = [...others, signature];
+  return { kind: 'signed', approval: { ...mine, until: Math.min(before.until, until), signatures } };
 }
 
 function refused(reason: ApprovalRefusal): PermissionNow {

@@ -1,5 +1,6 @@
 /** What the result of an attempt does: on time it moves the state, late it is evidence only. */
 import { type Attempt, type Handover, type Intent, type IntentState, inDoubt } from './intent.ts';
+import { toUnknown } from './lifecycle-states.ts';
 import type { WriteResult } from './write-result.ts';
 
 interface ResultEvent {
@@ -39,7 +40,7 @@ function settle(intent: Intent, event: ResultEvent, now: number): Intent {
   }
   // A refusal of attempt 2 proves nothing about attempt 1.
   if (result.kind === 'unknown' || inDoubt(intent)) {
-    return { ...intent, state: 'unknown', unknownSince: now, searches: 0, dueAt: event.dueAt };
+    return { ...toUnknown(intent, now), dueAt: event.dueAt };
   }
   if (result.proof === 'refused') return { ...intent, state: 'rejected', dueAt: null };
   if (intent.noMoreWrites) return { ...intent, state: 'closed', outcome: 'no_effect', dueAt: null };
@@ -53,7 +54,7 @@ function keepLate(intent: Intent, event: ResultEvent, now: number): Intent {
     return { ...intent, state: 'handover', handover: contrary(event.result, now), dueAt: event.dueAt };
   }
   if (intent.state === 'handover') {
-    return { ...intent, state: 'unknown', unknownSince: now, searches: 0, handover: null, dueAt: now };
+    return { ...toUnknown(intent, now), dueAt: now };
   }
   const known = intent.state === 'confirmed' && event.result.externalId === intent.externalId;
   // A hand-over that was decided but not carried out rested on less than is known now.

@@ -3,7 +3,6 @@
  * `transition` is pure; the ledger writes what it returns with one conditional update. The machine
  * moves a settled state only toward doubt. No open intent is without `dueAt`.
  */
-import type { Signature } from './approval.ts';
 import {
   type Attempt,
   type Handover,
@@ -15,16 +14,11 @@ import {
   type SearchFacts,
 } from './intent.ts';
 import type { LifeEvent } from './life-event.ts';
+import { conflict, lookAgain, revoke, withdraw } from './lifecycle-people.ts';
 import { recordResult } from './lifecycle-result.ts';
+import { ANY, OPEN, type Refusal, SETTLED, toUnknown, WAITING } from './lifecycle-states.ts';
 import type { WriteResult } from './write-result.ts';
 
-export type Refusal =
-  | 'not_in_this_state'
-  | 'settled'
-  | 'nothing_to_hand_over'
-  | 'nothing_to_revoke'
-  | 'no_such_attempt'
-  | 'has_result';
 export type Transition =
   | { readonly kind: 'moved'; readonly intent: Intent }
   | { readonly kind: 'refused'; readonly reason: Refusal };
@@ -34,19 +28,6 @@ type Rule<E extends LifeEvent> = {
   readonly apply: (intent: Intent, event: E, now: number) => Intent | Refusal;
 };
 type Rules = { readonly [K in LifeEvent['kind']]: Rule<Extract<LifeEvent, { kind: K }>> };
-
-const SETTLED: readonly IntentState[] = ['confirmed', 'rejected', 'closed'];
-const WAITING: readonly IntentState[] = ['ready', 'absent'];
-const OPEN: readonly IntentState[] = [
-  'awaiting_approval',
-  'ready',
-  'sending',
-  'acknowledged',
-  'unknown',
-  'absent',
-  'handover',
-];
-const ANY: readonly IntentState[] = [...OPEN, ...SETTLED];
 
 const RULES: Rules = {
   claimed: { in: ['ready', 'unknown', 'absent'], apply: claim },
@@ -72,7 +53,7 @@ const RULES: Rules = {
       i.handover === null ? 'nothing_to_hand_over' : { ...i, state: 'handover', dueAt: e.dueAt },
   },
   deferred: {
-    in: [...WAITING, 'awaiting_approval', 'handover'],
+    in: [...WAITING, 'awaiting_approval', 'handover', ...SETTLED],
     apply: (i, e) => ({ ...i, dueAt: e.dueAt }),
   },
   aged: { in: ['absent'], apply: (i, e, now) => ({ ...toUnknown(i, now), dueAt: e.dueAt }) },
@@ -170,29 +151,10 @@ function resendFirst(
   };
 }
 
-function revoke(intent: Intent, event: { revoked: Signature }): Intent | Refusal {
-  if (intent.approval === null || intent.approval.revoked !== null) return 'nothing_to_revoke';
-  const after = { ...intent, approval: { ...intent.approval, revoked: event.revoked } };
-  return WAITING.includes(intent.state)
-    ? { ...after, state: 'awaiting_approval', dueAt: intent.sendBy }
-    : after;
-}
-
-/** Where nothing is unsettled outside it ends at once; elsewhere the looking goes on and no write follows it. */
-function withdraw(intent: Intent): Intent {
-  const after = { ...intent, noMoreWrites: true };
-  const idle = intent.state === 'awaiting_approval' ? !inDoubt(intent) : WAITING.includes(intent.state);
-  return idle ? { ...after, state: 'closed', outcome: 'no_effect', dueAt: null } : after;
-}
-
 function loseLast(intent: Intent, now: number): Intent {
   const last = lastAttempt(intent);
   if (last === undefined || last.result !== undefined) return intent;
   return { ...intent, attempts: [...intent.attempts.slice(0, -1), { ...last, lostAt: now }] };
-}
-
-function toUnknown(intent: Intent, now: number): Intent {
-  return { ...intent, state: 'unknown', unknownSince: now, searches: 0, handover: null };
 }
 
 function takeSearch(
@@ -222,18 +184,4 @@ function confirm(intent: Intent, event: { receipt: Receipt; dueAt: number | null
     searches: 0,
     dueAt,
   };
-}
-
-/** Wakes what may be looked at. Bytes may be out while `sending`: its lease decides, not a wish. */
-function lookAgain(intent: Intent, event: { dueAt: number }, now: number): Intent {
-  if (intent.state === 'sending') return intent;
-  if (intent.state !== 'handover') return { ...intent, dueAt: event.dueAt };
-  return { ...toUnknown(intent, now), dueAt: event.dueAt };
-}
-
-/** A conflict on an unsettled intent wakes a search; a settled one stays as it is. */
-function conflict(intent: Intent, _event: LifeEvent, now: number): Intent {
-  if (SETTLED.includes(intent.state)) return { ...intent, conflictAt: now };
-  const wake = intent.state === 'unknown' || intent.state === 'acknowledged';
-  return { ...intent, conflictAt: now, dueAt: wake ? now : intent.dueAt };
 }

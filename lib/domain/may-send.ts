@@ -46,8 +46,8 @@ export function maySend(intent: Intent, context: SendContext, now: number): Send
   if (permissionOf(intent, context.policy.permission, now).kind === 'refused') return 'permission_missing';
   if (intent.attempts.length >= context.policy.attempts) return 'budget_spent';
   if (now < pauseEndsAt(intent, context.policy)) return 'quiet_time';
-  if (!inDoubt(intent)) return null;
   if (!intent.attempts.every((attempt) => repeatable(attempt, context.policy))) return 'not_repeatable';
+  if (!inDoubt(intent)) return null;
   return classRefusal(intent, context, now);
 }
 

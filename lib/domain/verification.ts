@@ -44,8 +44,10 @@ export function judgeReadback(
   lag: Lag,
 ): Verification {
   const looks = whole === null ? [readback] : [readback, whole];
-  const ids = [...new Set(looks.flatMap((look) => look.matched.map((record) => record.externalId)))];
-  if (ids.length > 1) return handOver('many', ids);
+  const shown = looks.flatMap((look) => look.matched.map((record) => record.externalId));
+  const told = acknowledgedIds(intent);
+  const ids = [...new Set([...shown, ...told])];
+  if (new Set(shown).size > 1 || new Set(told).size > 1) return handOver('many', ids);
   const since = intent.seenAt ?? readback.startedAt;
   const spent = isExhausted(intent.readbacks + 1, since, readback.startedAt);
   if (looks.some((look) => look.failed || !look.authorised || (look === whole && !look.complete))) {
@@ -57,6 +59,13 @@ export function judgeReadback(
       : { kind: 'later' };
   }
   return judgeOne(intent, readback, whole !== null || readback.complete);
+}
+
+/** Ids that answers gave. Two of them are two effects, whatever a readback shows. */
+function acknowledgedIds(intent: Intent): string[] {
+  return intent.attempts.flatMap(({ result }) =>
+    result?.kind === 'acknowledged' && result.externalId !== null ? [result.externalId] : [],
+  );
 }
 
 function judgeOne(intent: Intent, readback: Readback, searchedWhole: boolean): Verification {

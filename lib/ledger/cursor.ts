@@ -22,6 +22,17 @@ export function listPlace(tenant: string, listDay: string) {
   });
 }
 
+/** A place among what is due in one shard. */
+export function duePlace(dueShard: string) {
+  const sk = z.literal(INTENT_SORT_KEY);
+  return z.strictObject({
+    dueShard: z.literal(dueShard),
+    dueAt: z.number().int(),
+    pk: z.string().startsWith('T#'),
+    sk,
+  });
+}
+
 /** Throws `BadCursor` for everything that this ledger cannot have given out for that place. */
 export function decodeCursor<T>(cursor: string, place: z.ZodType<T>): T {
   try {

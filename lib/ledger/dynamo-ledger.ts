@@ -3,7 +3,7 @@ import { sha256 } from '../domain/fingerprint.ts';
 import type { Intent, IntentRef } from '../domain/intent.ts';
 import type { NewId } from '../platform/ids.ts';
 import { TABLE } from '../platform/names.ts';
-import { decodeCursor, encodeCursor, evidencePlace, listPlace } from './cursor.ts';
+import { decodeCursor, duePlace, encodeCursor, evidencePlace, listPlace } from './cursor.ts';
 import { type Store, type StoreOptions, storeOf } from './dynamo-store.ts';
 import {
   bindingPartition,
@@ -49,14 +49,16 @@ export function dynamoLedger(options: StoreOptions & { readonly newId: NewId }):
     },
     evidence: (ref, limit, cursor) => evidencePage(store, ref, limit, cursor),
     countConflicts: (ref) => countConflicts(store, ref),
-    due: async (shard, now, limit) => {
-      const { items } = await store.query({
+    due: async (shard, now, limit, cursor) => {
+      const dueShard = `due#${shard}`;
+      const { items, last } = await store.query({
         IndexName: TABLE.indexes.due.name,
         KeyConditionExpression: 'dueShard = :shard AND dueAt <= :now',
-        ExpressionAttributeValues: { ':shard': `due#${shard}`, ':now': now },
+        ExpressionAttributeValues: { ':shard': dueShard, ':now': now },
         Limit: limit,
+        ...(cursor === null ? {} : { ExclusiveStartKey: decodeCursor(cursor, duePlace(dueShard)) }),
       });
-      return items.map((item) => refOf(String(item['pk'])));
+      return { items: items.map((item) => refOf(String(item['pk']))), cursor: encodeCursor(last) };
     },
     list: (tenant, unit, day, limit, cursor) =>
       listPage(store, tenant, listPartition(tenant, unit, day), limit, cursor),

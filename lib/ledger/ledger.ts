@@ -77,7 +77,12 @@ export interface Ledger {
   readonly evidence: (ref: IntentRef, limit: number, cursor: string | null) => Promise<Page<Evidence>>;
   readonly countConflicts: (ref: IntentRef) => Promise<number>;
   /** Refs due at `now` in one shard, oldest first. */
-  readonly due: (shard: number, now: number, limit: number) => Promise<readonly IntentRef[]>;
+  readonly due: (
+    shard: number,
+    now: number,
+    limit: number,
+    cursor: string | null,
+  ) => Promise<Page<IntentRef>>;
   /** A unit's intents of one UTC day (`YYYY-MM-DD`), newest first. */
   readonly list: (
     tenant: string,

@@ -10,7 +10,6 @@ import {
   isOurs,
   listPartition,
   partitionOf,
-  refOf,
   shardOf,
   toItem,
 } from './item.ts';
@@ -82,12 +81,16 @@ export function memoryLedger(newId: NewId): Ledger {
     },
     evidence: async (ref, limit, cursor) => pageOf(evidenceOf(ref), limit, cursor),
     countConflicts: async (ref) => evidenceOf(ref).filter((each) => each.kind === 'conflict').length,
-    due: async (shard, now, limit) =>
-      intents()
+    due: async (shard, now, limit, cursor) => {
+      const due = intents()
         .filter((each) => each.dueAt !== null && each.dueAt <= now && shardOf(each.id) === shard)
-        .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0))
-        .slice(0, limit)
-        .map((each) => refOf(partitionOf({ tenant: each.tenant, intentId: each.id }))),
+        .filter((each) => cursor === null || placeOf(each) > cursor)
+        .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+      const page = due.slice(0, limit);
+      const last = page.at(-1);
+      const items = page.map((each) => ({ tenant: each.tenant, intentId: each.id }));
+      return { items, cursor: due.length > limit && last !== undefined ? placeOf(last) : null };
+    },
     list: async (tenant, unit, day, limit, cursor) => {
       const wanted = listPartition(tenant, unit, day);
       const all = intents().filter((each) => toItem(each)['listDay'] === wanted);
@@ -122,4 +125,9 @@ function pageOf<T>(all: readonly T[], limit: number, cursor: string | null): Pag
     throw new BadCursor('Cannot page on from a cursor that is not ours.');
   const end = from + limit;
   return { items: all.slice(from, end), cursor: end < all.length ? String(end) : null };
+}
+
+/** Orders intents by due time; unlike an index into the list it stays right while they are taken up. */
+function placeOf(intent: Intent): string {
+  return `${String(intent.dueAt ?? 0).padStart(15, '0')} ${intent.tenant} ${intent.id}`;
 }

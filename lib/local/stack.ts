@@ -85,6 +85,8 @@ async function assemble(options: StackOptions, ends: Ends): Promise<Omit<Stack, 
   ends.push(pool.close);
   const loading = loadHandlers();
   const { warehouseUrl, secretsFile } = await startParts(options, run, ends);
+  // Once more, so that sends under way end before what they write to does.
+  ends.push(pool.close);
   process.env[ENV.routes] = writeRoutes(options.dataDir, warehouseUrl);
   process.env[ENV.secrets] = secretsFile;
   process.env[ENV.skewMs] = '0';

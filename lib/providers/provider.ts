@@ -54,7 +54,7 @@ export interface Provider {
   readonly takesParent: boolean;
   readonly promise: ProviderPromise;
   /** Our reference there: depends on the intent alone. */
-  readonly reference: (intent: Pick<Intent, 'id' | 'key'>) => string;
+  readonly reference: (intent: Pick<Intent, 'id' | 'key' | 'payload'>) => string;
   /** Renders the write once, at acceptance; the bytes are frozen with the intent. */
   readonly write: (payload: JsonObject, reference: string) => FrozenRequest;
   readonly readAnswer: AnswerReader;

@@ -19,7 +19,7 @@ export interface Registry {
 
 export const PROVIDERS: readonly Provider[] = [warehouse];
 
-/** Throws when a route names a provider that is not built in, or a key field its payload cannot have. */
+/** Throws when a route names a provider that is not built in. */
 export function registryOf(routes: readonly Route[], providers: readonly Provider[] = PROVIDERS): Registry {
   const all = routes.map((route): Way => {
     const provider = providers.find((each) => each.name === route.provider);

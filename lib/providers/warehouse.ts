@@ -64,7 +64,7 @@ export const warehouse = defineProvider({
     expectContinue: false,
     cancelUntil: null,
   },
-  reference: (intent) => intent.key,
+  reference: orderOf,
   write: (body, reference) => ({
     method: 'POST',
     path: '/reservations',
@@ -74,14 +74,19 @@ export const warehouse = defineProvider({
   readAnswer,
   find: lookAtOrder,
   read: lookAtOrder,
-  match: (intent, record) => record.reference === intent.key,
+  match: (intent, record) => record.reference === orderOf(intent),
   verify: (intent, record) => ({
     account: record.account === intent.account,
-    reference: record.reference === intent.key,
+    reference: record.reference === orderOf(intent),
     sku: record.content['sku'] === intent.payload['sku'],
     quantity: record.content['quantity'] === intent.payload['quantity'],
   }),
 });
+
+/** The order number, also on a route whose callers use keys of their own. */
+function orderOf({ payload: fields }: Pick<Intent, 'payload'>): string {
+  return String(fields['order_id']);
+}
 
 function readAnswer(status: number, body: unknown): Reading {
   if (status === 200 || status === 201) {
@@ -97,7 +102,7 @@ function readAnswer(status: number, body: unknown): Reading {
 }
 
 async function lookAtOrder(look: LookContext, intent: Intent): Promise<Lookup> {
-  const answer = await look.get(`/orders/${encodeURIComponent(intent.key)}`);
+  const answer = await look.get(`/orders/${encodeURIComponent(orderOf(intent))}`);
   if (answer.kind === 'failed') return answer;
   if (answer.status !== 200) return { kind: 'failed', error: `status_${answer.status}` };
   const parsed = order.safeParse(parsedOrNull(answer.body));
@@ -106,7 +111,7 @@ async function lookAtOrder(look: LookContext, intent: Intent): Promise<Lookup> {
   return {
     kind: 'seen',
     complete: true,
-    authorised: account === look.account && order_id === intent.key,
+    authorised: account === look.account && order_id === orderOf(intent),
     records: reservations.map((each) => ({
       externalId: each.reservation_id,
       account,

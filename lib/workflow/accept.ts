@@ -123,7 +123,7 @@ function build(deps: Deps, submission: Submission, way: Way, payload: JsonObject
     account,
     parent,
     payload,
-    frozen: provider.write(payload, provider.reference({ id, key })),
+    frozen: provider.write(payload, provider.reference({ id, key, payload })),
     fingerprint: print,
     payloadDigest: payloadDigest(payload),
     promiseClass: classOf(provider.promise, deps.timing, way.lag, now, now),

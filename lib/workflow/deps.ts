@@ -55,12 +55,21 @@ export interface LookDeps extends Deps {
   readonly secret: ReadSecret;
 }
 
-/** The intent's way out. Throws when its route is no longer configured: the run fails and is taken up again. */
+/**
+ * The intent's way out. Throws when its route is no longer configured, or leads elsewhere than it did when the intent
+ * was accepted: a search there would prove nothing and a write would go astray. The run fails, and people are told.
+ */
 export function wayOf(deps: Deps, intent: Intent): Way {
   const way = deps.routes.find(intent.tenant, intent.route);
   if (way === undefined) throw new RangeError(`Cannot run intent ${intent.id}: its route is not configured.`);
+  const moved = BOUND.find((name) => way.route[name] !== intent[name]);
+  if (moved !== undefined)
+    throw new RangeError(`Cannot run intent ${intent.id}: the ${moved} of its route changed.`);
   return way;
 }
+
+/** What a route may not change under an accepted intent. */
+const BOUND = ['provider', 'account', 'environment', 'action'] as const;
 
 export function contextOf(deps: Deps, way: Way, frozen: boolean, sawItFail = false): SendContext {
   return {

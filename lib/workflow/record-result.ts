@@ -10,7 +10,7 @@ const LONGEST_PAUSE_MS = 1000;
 /** Rival writes met in a row; each one moves the intent on, so there cannot be many. */
 const MOST_RACES = 20;
 
-/** Retries until `until` while the ledger is away; then one alarmed log line carries what it could not take. */
+/** Starts no try after `until`, so that the last one ends before the sender does; then one alarmed log line carries what it could not take. */
 export async function recordResult(
   deps: SendDeps,
   claimed: Intent,

@@ -15,7 +15,7 @@ import { post } from './post.ts';
 import { recordResult } from './record-result.ts';
 
 /** Kept free at the end of the sender's life to record an answer in. */
-const RESERVE_MS = 3000;
+const RESERVE_MS = 4000;
 /** Connecting, the last check and the answer each take at most the route's limit. */
 const LIMITS_OF_ONE_WRITE = 3;
 /** Claims lost to somebody else before this run gives way. */
@@ -63,7 +63,7 @@ async function write(
   for (let attempt = first; ; ) {
     const result = await post(deps, way, intent, attempt);
     const next = await resendFirst(deps, life, way, intent, attempt, result);
-    if (next === undefined) return recordResult(deps, intent, attempt, result, life.stopAt + RESERVE_MS / 2);
+    if (next === undefined) return recordResult(deps, intent, attempt, result, life.stopAt);
     intent = next.intent;
     attempt = next.attempt;
   }

@@ -3,8 +3,10 @@
  * reads the item again. If all executions died, the sweep alone would bring every intent to its end.
  */
 import type { Intent, IntentRef } from '../domain/intent.ts';
+import type { LifeEvent } from '../domain/life-event.ts';
 import { leaseIsOver } from '../domain/plan.ts';
-import { DUE_SHARDS } from '../ledger/ledger.ts';
+import { DAY_MS } from '../domain/promise.ts';
+import { DUE_SHARDS, type Page } from '../ledger/ledger.ts';
 import { errorName } from '../platform/log.ts';
 import { apply, type Deps, type StartRun } from './deps.ts';
 import { startNextRun } from './runs.ts';
@@ -48,13 +50,14 @@ function sum(one: Swept, other: Swept): Swept {
 
 async function sweepShard(deps: SweepDeps, shard: number, until: number): Promise<Swept> {
   let swept: Swept = { due: 0, started: 0, handedOver: 0 };
-  for (;;) {
-    const page = await sweepPage(deps, await deps.ledger.due(shard, deps.clock.now(), PAGE));
-    swept = sum(swept, page);
-    // What was taken up is due later now; a page that moved nothing would come again.
-    const moved = page.started + page.handedOver;
-    if (page.due < PAGE || moved === 0 || deps.clock.now() >= until) return swept;
-  }
+  let cursor: string | null = null;
+  do {
+    const page: Page<IntentRef> = await deps.ledger.due(shard, deps.clock.now(), PAGE, cursor);
+    swept = sum(swept, await sweepPage(deps, page.items));
+    // On to the next page whatever came of this one: items that cannot be taken up must not starve the rest.
+    cursor = page.cursor;
+  } while (cursor !== null && deps.clock.now() < until);
+  return swept;
 }
 
 async function sweepPage(deps: SweepDeps, refs: readonly IntentRef[]): Promise<Swept> {
@@ -79,16 +82,24 @@ async function takeUp(deps: SweepDeps, ref: IntentRef): Promise<'started' | 'han
   return (await startNextRun(deps, deps.start, intent)) ? 'started' : 'skipped';
 }
 
-/** Nothing moves it: people are told. What may have bytes out becomes unknown first. */
+/** Nothing moves it: people are told, and again every day. What may have bytes out becomes unknown first. */
 async function giveUp(deps: SweepDeps, intent: Intent): Promise<'handedOver' | 'skipped'> {
-  const now = deps.clock.now();
-  const reminder = now + 86_400_000;
-  const event =
-    intent.state === 'sending'
-      ? ({ kind: 'lease_over', dueAt: now } as const)
-      : ({ kind: 'cannot_run', dueAt: reminder } as const);
-  const after = await apply(deps, intent, event);
-  if (after?.state !== 'handover') return 'skipped';
+  const after = await apply(deps, intent, lastResort(intent, deps.clock.now()));
   deps.log('error', 'cannot_run', { tenant: intent.tenant, intentId: intent.id, route: intent.route });
-  return 'handedOver';
+  return after?.state === 'handover' && intent.state !== 'handover' ? 'handedOver' : 'skipped';
+}
+
+function lastResort(intent: Intent, now: number): LifeEvent {
+  const dueAt = now + DAY_MS;
+  switch (intent.state) {
+    case 'sending':
+      return { kind: 'lease_over', dueAt: now };
+    case 'handover':
+    case 'confirmed':
+    case 'rejected':
+    case 'closed':
+      return { kind: 'deferred', dueAt };
+    default:
+      return { kind: 'cannot_run', dueAt };
+  }
 }

@@ -34,9 +34,8 @@ async function readBack(
   way: Way,
   intent: Intent,
 ): Promise<{ readback: Seen; verification: Verification }> {
-  const context = await lookContext(deps, way);
-  const readback = await look(deps, way, intent, () =>
-    way.provider.read(context, intent, intent.acknowledgedId),
+  const readback = await look(deps, way, intent, async () =>
+    way.provider.read(await lookContext(deps, way), intent, intent.acknowledgedId),
   );
   const isWhole = readback.complete && readback.authorised;
   if (!needsWholeSearch(intent) || isWhole) {

@@ -134,6 +134,14 @@ describe('one more signature', () => {
     expect(signed(approved(), 'otto', NOW + 60_000).until).toBe(NOW + 60_000);
   });
 
+  it('of a person who signed already renews that one and leaves the others', () => {
+    const both = approved({ signatures: [ann, { by: 'otto', at: NOW + 1 }] });
+    expect(signed(both, 'otto')).toMatchObject({
+      signatures: [ann, { by: 'otto', at: NOW + 10 }],
+      until: both.approval?.until,
+    });
+  });
+
   it.each<[string, Partial<Approval>]>([
     ['of the same person', { signatures: [{ by: 'otto', at: NOW }] }],
     ['after a revocation', { revoked: ann }],

@@ -205,6 +205,23 @@ describe('what a transition leaves behind', () => {
     expect(moved(sending, { kind: 'conflicted' }).dueAt).toBe(dueAt);
   });
 
+  it('looking again at what was never in doubt makes it ready: there is nothing to look for', () => {
+    const untouched = { ...IN_STATE.handover, attempts: [] };
+    expect(moved(untouched, { kind: 'look_again', dueAt }).state).toBe('ready');
+  });
+
+  it('a hand-over that was decided is lost neither by a revocation nor by a withdrawal', () => {
+    const decided = { ...IN_STATE.absent, handover, approval: APPROVAL };
+    const revoked = moved(decided, { kind: 'revoked', revoked: { by: 'ann', at: NOW } });
+    expect(revoked).toMatchObject({ state: 'absent', handover });
+    expect(moved(decided, { kind: 'withdrawn' })).toMatchObject({
+      state: 'absent',
+      noMoreWrites: true,
+      handover,
+    });
+    expect(moved(revoked, { kind: 'handed_over', dueAt }).state).toBe('handover');
+  });
+
   it('looking again starts the count of searches anew only from handover', () => {
     const tired = { searches: 20 };
     expect(moved({ ...IN_STATE.handover, ...tired }, { kind: 'look_again', dueAt }).searches).toBe(0);

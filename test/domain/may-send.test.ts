@@ -129,6 +129,13 @@ describe('may attempt n + 1 be claimed', () => {
       'not_repeatable',
     ],
     [
+      'a refusal that came late stops it as well',
+      looked(NOW + 200, { attempts: [attemptOf(1, { result: REFUSED, lostAt: NOW })] }),
+      context(),
+      LATER,
+      'not_repeatable',
+    ],
+    [
       'a refusal stops the repeating, also with an earlier attempt in doubt',
       looked(NOW + 200, {
         attempts: [attemptOf(1, { result: UNKNOWN_RESULT }), attemptOf(2, { result: REFUSED })],

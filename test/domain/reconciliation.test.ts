@@ -13,7 +13,8 @@ import {
   windowEndsAt,
 } from '../../lib/domain/reconciliation.ts';
 import { judgeReadback, needsWholeSearch, type Readback } from '../../lib/domain/verification.ts';
-import { attemptOf, IN_STATE, NOW, TIMING, UNKNOWN_RESULT, WINDOW_MS } from '../support/kit.ts';
+import type { WriteResult } from '../../lib/domain/write-result.ts';
+import { ACKNOWLEDGED, attemptOf, IN_STATE, NOW, TIMING, UNKNOWN_RESULT, WINDOW_MS } from '../support/kit.ts';
 
 const LAG = { applyDelayMs: 500, visibilityLagMs: 300 };
 const END = NOW + WINDOW_MS;
@@ -154,6 +155,19 @@ describe('what a readback says', () => {
     ['failed', seen, failed, null, 'later'],
     ['failed for the 20th time', { ...seen, readbacks: 19 }, failed, null, 'hand_over readback_unavailable'],
     ['not authorised', seen, readback(one(), { authorised: false }), null, 'later'],
+    [
+      'one, while two answers told two ids',
+      {
+        ...seen,
+        attempts: [
+          attemptOf(1, { result: ACKNOWLEDGED }),
+          attemptOf(2, { result: { ...ACKNOWLEDGED, externalId: 'R-2' } as WriteResult }),
+        ],
+      },
+      readback(one()),
+      null,
+      'hand_over many',
+    ],
     ['one, and the whole search shows the same', seen, readback(one()), readback(one()), 'verified'],
     [
       'one, and the whole search shows another too',

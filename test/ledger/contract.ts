@@ -268,20 +268,45 @@ export function ledgerContract(name: string, make: () => Ledger): void {
       const later = await stored({ dueAt: past + 10 });
       const settled = await stored({ state: 'rejected', dueAt: null });
       const future = await stored({ dueAt: past + 100 });
-      const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => ledger.due(shard, past + 50, 1000));
-      const due = (await Promise.all(shards)).flat().map((ref) => ref.tenant);
+      const shards = Array.from({ length: DUE_SHARDS }, (_, shard) =>
+        ledger.due(shard, past + 50, 1000, null),
+      );
+      const due = (await Promise.all(shards)).flatMap((page) => page.items).map((ref) => ref.tenant);
       expect(due).toContain(old.tenant);
       expect(due).toContain(later.tenant);
       expect(due).not.toContain(settled.tenant);
       expect(due).not.toContain(future.tenant);
-      const mine = await ledger.due(shardOf(old.id), past, 1000);
+      const { items: mine } = await ledger.due(shardOf(old.id), past, 1000, null);
       expect(mine.map((ref) => ref.intentId)).toContain(old.id);
+    });
+
+    it('pages through what is due, each once, whether what came before was taken up or not', async () => {
+      const first = await stored({ dueAt: 1 });
+      const shard = shardOf(first.id);
+      const all = [first];
+      for (let n = 0; all.length < 5; n += 1) {
+        const id = `int_${n.toString(16).padStart(40, 'd')}`;
+        if (shardOf(id) !== shard) continue;
+        const intent = { ...first, id, dueAt: 2 + n, submitToken: `p${n}` };
+        await ledger.create(intent);
+        all.push(intent);
+      }
+      const seen: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: Awaited<ReturnType<Ledger['due']>> = await ledger.due(shard, 1000, 2, cursor);
+        seen.push(...page.items.filter((ref) => ref.tenant === first.tenant).map((ref) => ref.intentId));
+        cursor = page.cursor;
+        const [taken] = all.filter((each) => each.id === seen.at(-1));
+        if (taken !== undefined) await ledger.save(taken, { ...taken, dueAt: NOW }, UNCHANGED);
+      } while (cursor !== null);
+      expect(seen).toEqual(all.map((each) => each.id));
     });
 
     it('takes an intent out of the due index when it settles', async () => {
       const intent = await stored({ dueAt: 5 });
       must(await ledger.save(intent, { ...intent, state: 'rejected', dueAt: null }, UNCHANGED));
-      const due = await ledger.due(shardOf(intent.id), NOW, 1000);
+      const { items: due } = await ledger.due(shardOf(intent.id), NOW, 1000, null);
       expect(due.map((ref) => ref.tenant)).not.toContain(intent.tenant);
     });
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../lib/domain/promise.ts';
 import { errorKinds, reportOf } from '../../lib/domain/report.ts';
+import { registryOf } from '../../lib/providers/registry.ts';
 import { warehouse } from '../../lib/providers/warehouse.ts';
 import { sweep } from '../../lib/workflow/sweep.ts';
-import { NOW, POLICY, WINDOW_MS } from '../support/kit.ts';
+import { NOW, POLICY, routeTo, WINDOW_MS } from '../support/kit.ts';
 import type { PLAYS } from '../support/scripted-warehouse.ts';
 import { ORDER, type World, type WorldOptions, world } from '../support/world.ts';
 
@@ -504,4 +505,54 @@ describe('the sweep', () => {
     expect((await w.read(accepted.intent.id)).handover?.reason).toBe('cannot_run');
     expect(w.outside.posts()).toBe(0);
   });
+
+  it('is not starved by what cannot be taken up, and asks people about that once a day', async () => {
+    const w = world();
+    const order = (n: number) => ({
+      key: `ST-${n}`,
+      payload: { order_id: `ST-${n}`, sku: 'TEA-01', quantity: 1 },
+    });
+    for (let n = 0; n < 900; n += 1) await w.submit(order(n));
+    const last = await w.submit();
+    if (last.kind !== 'accepted') throw new Error(last.kind);
+    const { id } = last.intent;
+    const stuck = w.queue.splice(0);
+    for (const input of stuck) {
+      const intent = await w.ledger.read(input);
+      if (intent === undefined || intent.id === id) continue;
+      const handover = { reason: 'cannot_run', candidates: [], at: NOW } as const;
+      await w.ledger.save(
+        intent,
+        { ...intent, state: 'handover', handover, idleRuns: 12, dueAt: 1 },
+        { kind: 'unchanged' },
+      );
+    }
+    w.clock.advance(60_000);
+    expect(await sweep(w.deps).runOnce()).toEqual({ due: 901, started: 1, handedOver: 0 });
+    await w.drain();
+    expect((await w.read(id)).state).toBe('confirmed');
+    expect((await sweep(w.deps).runOnce()).due).toBe(0);
+    w.clock.advance(DAY_MS);
+    expect((await sweep(w.deps).runOnce()).due).toBe(900);
+  });
+});
+
+describe('a route that leads elsewhere than it did', () => {
+  it.each(['account', 'environment', 'action'] as const)(
+    'with another %s sends and searches nothing for what was accepted before',
+    async (name) => {
+      const w = world({ script: ['swallowed'], ...searchFirst });
+      const { id, input } = await w.begin();
+      await w.steps['Send']?.(input);
+      const changed = {
+        ...routeTo('http://127.0.0.1:1'),
+        [name]: name === 'environment' ? 'production' : 'other',
+      };
+      w.deps.routes = registryOf([changed]);
+      const gets = w.outside.gets();
+      const intent = await w.untilQuiet(id);
+      expect(intent).toMatchObject({ state: 'handover', handover: { reason: 'cannot_run' } });
+      expect([w.outside.posts(), w.outside.gets()]).toEqual([1, gets]);
+    },
+  );
 });

@@ -1,0 +1,37 @@
+/** What callers and people do to an intent from outside its runs. None of it lets a byte out. */
+import type { Signature } from './approval.ts';
+import { type Intent, inDoubt } from './intent.ts';
+import { type Refusal, SETTLED, toUnknown, WAITING } from './lifecycle-states.ts';
+
+export function revoke(intent: Intent, event: { revoked: Signature }): Intent | Refusal {
+  if (intent.approval === null || intent.approval.revoked !== null) return 'nothing_to_revoke';
+  const after = { ...intent, approval: { ...intent.approval, revoked: event.revoked } };
+  // What was decided for people stays so: the hand-over is not lost in a wait.
+  return WAITING.includes(intent.state) && intent.handover === null
+    ? { ...after, state: 'awaiting_approval', dueAt: intent.sendBy }
+    : after;
+}
+
+/** Where nothing is unsettled outside it ends at once; elsewhere the looking goes on and no write follows it. */
+export function withdraw(intent: Intent): Intent {
+  const after = { ...intent, noMoreWrites: true };
+  const idle = [...WAITING, 'awaiting_approval'].includes(intent.state) && intent.handover === null;
+  return idle ? { ...after, state: 'closed', outcome: 'no_effect', dueAt: null } : after;
+}
+
+/** Wakes what may be looked at. Bytes may be out while `sending`: its lease decides, not a wish. */
+export function lookAgain(intent: Intent, event: { dueAt: number }, now: number): Intent {
+  if (intent.state === 'sending') return intent;
+  if (intent.state !== 'handover') return { ...intent, dueAt: event.dueAt };
+  // Nothing was ever in doubt: there is nothing to look for.
+  const untouched = !inDoubt(intent) && intent.seenAt === null;
+  if (untouched) return { ...intent, state: 'ready', handover: null, dueAt: event.dueAt };
+  return { ...toUnknown(intent, now), dueAt: event.dueAt };
+}
+
+/** A conflict on an unsettled intent wakes a search; a settled one stays as it is. */
+export function conflict(intent: Intent, _event: unknown, now: number): Intent {
+  if (SETTLED.includes(intent.state)) return { ...intent, conflictAt: now };
+  const wake = intent.state === 'unknown' || intent.state === 'acknowledged';
+  return { ...intent, conflictAt: now, dueAt: wake ? now : intent.dueAt };
+}

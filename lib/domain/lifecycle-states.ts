@@ -1,0 +1,29 @@
+/** Groups of states that rules speak of, and the way back into doubt. */
+import type { Intent, IntentState } from './intent.ts';
+
+export const SETTLED: readonly IntentState[] = ['confirmed', 'rejected', 'closed'];
+export const WAITING: readonly IntentState[] = ['ready', 'absent'];
+export const OPEN: readonly IntentState[] = [
+  'awaiting_approval',
+  'ready',
+  'sending',
+  'acknowledged',
+  'unknown',
+  'absent',
+  'handover',
+];
+export const ANY: readonly IntentState[] = [...OPEN, ...SETTLED];
+
+/** Why an event does not apply. */
+export type Refusal =
+  | 'not_in_this_state'
+  | 'settled'
+  | 'nothing_to_hand_over'
+  | 'nothing_to_revoke'
+  | 'no_such_attempt'
+  | 'has_result';
+
+/** Undetermined from here on: the count of searches starts anew and what was decided before is void. */
+export function toUnknown(intent: Intent, now: number): Intent {
+  return { ...intent, state: 'unknown', unknownSince: now, searches: 0, handover: null };
+}
