@@ -32,7 +32,7 @@ export const deps = /* @__PURE__ */ once(
 );
 
 /** One call of a sender's ledger ends within two and a half seconds: it must leave time for another. */
-const sendersLedger = { requestHandler: limits(500, 1000), maxAttempts: 2 };
+export const sendersLedger = { requestHandler: limits(500, 1000), maxAttempts: 2 };
 
 function limits(connectionTimeout: number, requestTimeout: number) {
   return { connectionTimeout, requestTimeout, throwOnRequestTimeout: true };
