@@ -8,7 +8,12 @@ import { fileURLToPath } from 'node:url';
  * How Node runs in the local stack. Sized for one machine that does other things too: left to itself V8 takes the
  * young generation from the memory that is there and keeps it, tens of megabytes a thread.
  */
-export const NODE_FLAGS = ['--max-semi-space-size=2', '--max-old-space-size=128', '--v8-pool-size=1'];
+export const NODE_FLAGS = [
+  '--max-semi-space-size=2',
+  '--max-old-space-size=128',
+  '--v8-pool-size=1',
+  '--optimize-for-size',
+];
 
 /** Types stripped once are not stripped again: later starts are faster, and every process and thread smaller. */
 export const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/kakutei', import.meta.url));

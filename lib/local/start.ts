@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { CannotStart } from './cannot-start.ts';
 import { COMPILE_CACHE } from './child.ts';
 import type { Place, Stack } from './stack.ts';
+import { leaveAwsOut } from './without-aws.ts';
 
 const USAGE = 'Usage: npm start -- [--port 8787] [--data .kakutei] [--anew ledger] [--anew book]';
 /** sysexits: usage, unavailable. */
@@ -35,6 +36,7 @@ async function main(): Promise<void> {
   process.on('disconnect', () => stop(EXIT.ok));
   process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE;
   enableCompileCache(process.env['NODE_COMPILE_CACHE']);
+  leaveAwsOut();
   const { startStack } = await import('./stack.ts');
   try {
     stack = await startStack({ ...options, onBroken: (what) => broken(what, stop) });

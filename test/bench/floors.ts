@@ -86,7 +86,7 @@ function memoryFloors(memory: Memory | null): Floor[] {
   const ends = [memory.confirmed, memory.effects];
   return [
     promise(
-      'memory without the JVM, shared pages once',
+      'memory without the JVM, resident sets added up',
       `≤ ${MOST_RESIDENT_BYTES / MB} MB`,
       megabytes(total),
       total <= MOST_RESIDENT_BYTES,

@@ -24,10 +24,7 @@ export interface Memory {
 
 /** Bytes after the last confirmation. */
 export interface Resident {
-  /**
-   * All of it, with pages of files counted once: both processes map the same program, Node itself, which is in
-   * memory once.
-   */
+  /** Resident sets added up; Node's own program, mapped by both, counts twice. */
   readonly total: number;
   readonly processes: readonly ResidentProcess[];
 }
@@ -120,8 +117,7 @@ function residentOf(stack: number): Resident {
   );
   const warehouses = children.filter((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'java');
   const processes = [read('stack', stack), ...warehouses.map((pid) => read('warehouse', pid))];
-  const own = processes.reduce((sum, each) => sum + each.bytes - each.fileBytes, 0);
-  return { total: own + Math.max(...processes.map((each) => each.fileBytes)), processes };
+  return { total: processes.reduce((sum, each) => sum + each.bytes, 0), processes };
 }
 
 function read(name: ResidentProcess['name'], pid: number): ResidentProcess {

@@ -96,7 +96,7 @@ function memoryText({ intents, seconds, resident }: Memory): string {
   const rows: Rows = [
     ['process', 'resident', 'of that pages of files', 'greatest'],
     ...processes.map((each) => [each.name, ...[each.bytes, each.fileBytes, each.peakBytes].map(megabytes)]),
-    ['all, pages of files once', megabytes(total), '', ''],
+    ['all', megabytes(total), '', ''],
   ];
   return titled(`Memory after ${intents} intents in ${seconds.toFixed(0)} s`, rows);
 }
