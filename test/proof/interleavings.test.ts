@@ -11,7 +11,7 @@ import { type Schedule, schedule } from '../support/schedule.ts';
 import type { PLAYS } from '../support/scripted-warehouse.ts';
 import { ORDER, type World, type WorldOptions, world } from '../support/world.ts';
 
-const SCHEDULES = 800;
+const SCHEDULES = 600;
 const FIRST_SEED = 20_261_130;
 const MOST_TURNS = 1500;
 const JUMPS_MS = [40, 900, 5000, 16_000, 61_000];

