@@ -111,6 +111,11 @@ function ask(
         else reject(new Error(`The warehouse answered ${statusCode}`));
       });
     });
-    asked.once('error', reject).end(body);
+    asked.on('error', (error) => {
+      // The server closed a connection that was idle, just as it was taken again; the key makes it one reservation.
+      if (asked.reusedSocket) resolve(ask(url, agent, method, token, headers, body));
+      else reject(error);
+    });
+    asked.end(body);
   });
 }
