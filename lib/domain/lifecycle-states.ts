@@ -1,18 +1,10 @@
 /** Groups of states that rules speak of, and the way back into doubt. */
-import type { Intent, IntentState } from './intent.ts';
+import { type Intent, type IntentState, STATES } from './intent.ts';
 
 export const SETTLED: readonly IntentState[] = ['confirmed', 'rejected', 'closed'];
 export const WAITING: readonly IntentState[] = ['ready', 'absent'];
-export const OPEN: readonly IntentState[] = [
-  'awaiting_approval',
-  'ready',
-  'sending',
-  'acknowledged',
-  'unknown',
-  'absent',
-  'handover',
-];
-export const ANY: readonly IntentState[] = [...OPEN, ...SETTLED];
+export const OPEN: readonly IntentState[] = STATES.filter((state) => !SETTLED.includes(state));
+export const ANY: readonly IntentState[] = STATES;
 
 /** Why an event does not apply. */
 export type Refusal =

@@ -3,7 +3,7 @@ import { permissionOf } from './approval.ts';
 import { type HandoverReason, type Intent, lastAttempt } from './intent.ts';
 import type { LifeEvent } from './life-event.ts';
 import { maySend, type SendContext, type SendRefusal } from './may-send.ts';
-import type { Timing } from './promise.ts';
+import { DAY_MS, type Timing } from './promise.ts';
 
 export type Plan =
   | { readonly do: 'claim' }
@@ -18,7 +18,8 @@ export type Plan =
   | { readonly do: 'wait'; readonly until: number };
 
 const FROZEN_PAUSE_MS = 60_000;
-const REMINDER_MS = 86_400_000;
+/** People are reminded of a handed-over intent after this time. */
+export const REMINDER_MS = DAY_MS;
 
 export function planOf(intent: Intent, context: SendContext, now: number): Plan {
   if (intent.handover !== null && intent.state !== 'handover') return { do: 'hand_over' };

@@ -8,20 +8,20 @@ import {
   type Wish,
 } from '../domain/approval.ts';
 import type { Intent, IntentRef, Json, JsonObject } from '../domain/intent.ts';
+import { SETTLED } from '../domain/lifecycle-states.ts';
 import { utc } from '../platform/clock.ts';
-import { apply, type Deps, wayOf } from '../workflow/deps.ts';
+import { apply, type Deps, evidenceId, wayOf } from '../workflow/deps.ts';
+import { throughRaces } from './through-races.ts';
 
 export type Approved =
   | { readonly kind: 'done'; readonly intent: Intent }
   | { readonly kind: 'absent' | 'settled' | 'nothing_to_revoke' | 'busy' }
   | Extract<Signing, { kind: 'refused' }>;
 
-const MOST_RACES = 5;
-
 /** One signature. A waiting intent is due at once: whoever approves can start nothing, the sweep does. */
 export function approve(deps: Deps) {
   return (ref: IntentRef, unit: string, wish: Wish): Promise<Approved> =>
-    throughRaces(deps, ref, unit, async (intent) => {
+    ofOpen(deps, ref, unit, async (intent) => {
       const { permission } = wayOf(deps, intent).route.policy;
       const signing = sign(intent, permission, wish, deps.clock.now());
       if (signing.kind === 'refused') return signing;
@@ -35,7 +35,7 @@ export function approve(deps: Deps) {
 /** Stops writes from the next check on; whatever is out is still looked for. */
 export function revoke(deps: Deps) {
   return (ref: IntentRef, unit: string, by: string): Promise<Approved> =>
-    throughRaces(deps, ref, unit, async (intent) => {
+    ofOpen(deps, ref, unit, async (intent) => {
       if (intent.approval === null || intent.approval.revoked !== null) return { kind: 'nothing_to_revoke' };
       await keep(deps, intent, by, 'revoked', intent.approval);
       const after = await apply(deps, intent, { kind: 'revoked', revoked: { by, at: deps.clock.now() } });
@@ -71,22 +71,16 @@ function approvalJson(approval: Approval | null): Json {
   };
 }
 
-type Outcome = Approved | 'lost';
-
-async function throughRaces(
+/** A settled intent needs no permission any more. */
+function ofOpen(
   deps: Deps,
   ref: IntentRef,
   unit: string,
-  work: (intent: Intent) => Promise<Outcome>,
+  work: (intent: Intent) => Promise<Approved | 'lost'>,
 ): Promise<Approved> {
-  for (let race = 0; race < MOST_RACES; race += 1) {
-    const intent = await deps.ledger.read(ref);
-    if (intent === undefined || intent.unit !== unit) return { kind: 'absent' };
-    if (['confirmed', 'rejected', 'closed'].includes(intent.state)) return { kind: 'settled' };
-    const outcome = await work(intent);
-    if (outcome !== 'lost') return outcome;
-  }
-  return { kind: 'busy' };
+  return throughRaces<Approved>(deps, ref, unit, async (intent) =>
+    SETTLED.includes(intent.state) ? { kind: 'settled' } : work(intent),
+  );
 }
 
 /** Kept before the change that rests on it. */
@@ -105,7 +99,7 @@ async function keep(
     policyVersion: approval.policyVersion,
     until: utc(approval.until),
   };
-  const id = `${String(at).padStart(15, '0')}-${deps.newId()}`;
+  const id = evidenceId(deps, at);
   await deps.ledger.addEvidence(
     { tenant: intent.tenant, intentId: intent.id },
     { kind: 'approval', id, at, facts },

@@ -82,6 +82,11 @@ export function contextOf(deps: Deps, way: Way, frozen: boolean, sawItFail = fal
   };
 }
 
+/** Sorts by time, and is unique where two facts share a moment. */
+export function evidenceId(deps: Pick<Deps, 'newId'>, at: number): string {
+  return `${String(at).padStart(15, '0')}-${deps.newId()}`;
+}
+
 /** Applies one event and writes it. `undefined`: it did not apply, or somebody else was first. */
 export async function apply(
   deps: Deps,

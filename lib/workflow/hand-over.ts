@@ -1,7 +1,6 @@
 /** Hand over: the step that decided named the reason; this one says so in the state and tells people. */
+import { REMINDER_MS } from '../domain/plan.ts';
 import { apply, type Deps, type Step } from './deps.ts';
-
-const REMINDER_MS = 86_400_000;
 
 export function handOver(deps: Deps): Step {
   return async (input) => {

@@ -4,7 +4,7 @@ import { reachesBack, verdictOf } from '../domain/reconciliation.ts';
 import type { Readback } from '../domain/verification.ts';
 import type { LookContext, Lookup } from '../providers/provider.ts';
 import type { Way } from '../providers/registry.ts';
-import type { LookDeps } from './deps.ts';
+import { evidenceId, type LookDeps } from './deps.ts';
 
 export interface Seen extends Readback {
   readonly endedAt: number;
@@ -80,7 +80,6 @@ export async function searchOutside(
 
 /** Facts first, append-only; the transition rests on them. */
 export async function keepSearch(deps: LookDeps, intent: Intent, facts: SearchFacts): Promise<void> {
-  const at = String(facts.startedAt).padStart(15, '0');
   deps.log('info', 'searched', {
     intentId: intent.id,
     verdict: facts.verdict,
@@ -90,7 +89,7 @@ export async function keepSearch(deps: LookDeps, intent: Intent, facts: SearchFa
     { tenant: intent.tenant, intentId: intent.id },
     {
       kind: 'search',
-      id: `${at}-${deps.newId()}`,
+      id: evidenceId(deps, facts.startedAt),
       at: facts.startedAt,
       facts: { ...facts } satisfies JsonObject,
     },
