@@ -1,4 +1,4 @@
-/** The command line of a simulator in a process of its own. */
+/** A simulator in a process of its own: its command line, its ready line, its end. */
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 
@@ -60,9 +60,9 @@ function readCommandLine(args: string[]): { options: SimulatorOptions; withParen
   const options = {
     file: values.file,
     account: values.account,
-    port: whole('--port', values.port, 65_535),
-    applyDelayMs: whole('--apply-delay-ms', values['apply-delay-ms'], 60_000),
-    visibilityLagMs: whole('--visibility-lag-ms', values['visibility-lag-ms'], 60_000),
+    port: wholeArgument('--port', values.port, 65_535),
+    applyDelayMs: wholeArgument('--apply-delay-ms', values['apply-delay-ms'], 60_000),
+    visibilityLagMs: wholeArgument('--visibility-lag-ms', values['visibility-lag-ms'], 60_000),
     control: values.control,
     durable: !values['not-durable'],
     ...(writeToken ? { writeToken } : {}),
@@ -71,39 +71,67 @@ function readCommandLine(args: string[]): { options: SimulatorOptions; withParen
   return { options, withParent: values['with-parent'] };
 }
 
-function whole(name: string, text: string, max: number): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > max) {
+/** A number given on the command line; throws with one line for anything else. */
+export function wholeArgument(name: string, text: string, max: number): number {
+  if (!/^\d{1,11}$/.test(text) || Number(text) > max) {
     throw new Error(`${name} must be a whole number from 0 to ${max}, got "${text}"`);
   }
   return Number(text);
 }
 
+/** Reads a command line, throwing with one line on bad usage; what it returns starts the simulator. */
+export type Prepare = (args: string[]) => {
+  readonly withParent: boolean;
+  /** `ready` goes into the ready line. */
+  readonly start: () => Promise<{ readonly ready: object; close(): Promise<void> }>;
+};
+
 /** Serves until a signal or, with --with-parent, until stdin ends: exit 0. Prints one JSON line when ready. */
-async function serve(start: Start, options: SimulatorOptions, withParent: boolean): Promise<void> {
+async function serve({ start, withParent }: ReturnType<Prepare>): Promise<void> {
   // Listening for the end comes first: whoever reads the ready line may end us at once.
   const ends = [once(process, 'SIGTERM'), once(process, 'SIGINT')];
   // A pipe ends and closes; a file only ends.
   if (withParent) ends.push(once(process.stdin.resume(), 'end'), once(process.stdin, 'close'));
   const ended = Promise.race(ends).catch(() => {});
-  const { url, close } = await start(options);
+  const { ready, close } = await start();
   // The reader of the ready line may be gone already; that is no reason to crash.
   process.stdout.on('error', () => {});
-  process.stdout.write(`${JSON.stringify({ ready: true, url, pid: process.pid })}\n`);
+  process.stdout.write(`${JSON.stringify({ ready: true, ...ready, pid: process.pid })}\n`);
   await ended;
   await close();
   process.exit(0);
 }
 
 /** Exit 2 for bad usage, 69 when it cannot start. */
-export async function runSimulator(name: string, start: Start, args: string[]): Promise<void> {
+export async function runProgram(
+  name: string,
+  usage: string,
+  prepare: Prepare,
+  args: string[],
+): Promise<void> {
   let code = 2;
   try {
-    const { options, withParent } = readCommandLine(args);
+    const prepared = prepare(args);
     code = 69;
-    await serve(start, options, withParent);
+    await serve(prepared);
   } catch (error) {
     const reason = error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error);
-    process.stderr.write(`Cannot start the ${name}: ${reason}${code === 2 ? ` (${USAGE})` : ''}\n`);
+    process.stderr.write(`Cannot start the ${name}: ${reason}${code === 2 ? ` (${usage})` : ''}\n`);
     process.exitCode = code;
   }
+}
+
+/** Runs one server over one book. */
+export async function runSimulator(name: string, start: Start, args: string[]): Promise<void> {
+  const prepare: Prepare = (given) => {
+    const { options, withParent } = readCommandLine(given);
+    return {
+      withParent,
+      start: async () => {
+        const { url, close } = await start(options);
+        return { ready: { url }, close };
+      },
+    };
+  };
+  await runProgram(name, USAGE, prepare, args);
 }
