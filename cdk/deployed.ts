@@ -13,8 +13,8 @@ export interface Access {
   readonly table: readonly TableAction[];
   /** The one index that this function may query. */
   readonly index?: keyof typeof TABLE.indexes;
-  /** Whose secrets it may read: those that can write at a provider, or those that can only look. */
-  readonly secrets?: 'write' | 'read';
+  /** Which secrets it may read: those that can write at a provider, that can only look, or that prove who signed. */
+  readonly secrets?: 'write' | 'read' | 'webhook';
   /** May start runs of the machine. */
   readonly startsRuns?: true;
 }
@@ -37,16 +37,24 @@ const ACCESS: Readonly<Record<string, Access>> = {
   revoke: { table: ['GetItem', 'PutItem', 'UpdateItem'] },
   reconcile: { table: ['GetItem', 'Query', 'UpdateItem'], startsRuns: true },
   withdraw: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
+  decide: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
+  again: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
+  correct: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
+  own: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
+  disown: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
+  queue: { table: ['GetItem', 'BatchGetItem', 'Query'], index: 'attention' },
   freeze: { table: ['PutItem'] },
   thaw: { table: ['PutItem'] },
   'freeze-all': { table: ['PutItem'] },
   'thaw-all': { table: ['PutItem'] },
+  'take-evidence': { table: ['GetItem', 'PutItem', 'UpdateItem'], secrets: 'webhook' },
   health: { table: ['GetItem'] },
-  send: { table: ['GetItem', 'BatchGetItem', 'UpdateItem'], secrets: 'write' },
+  openapi: { table: [] },
+  send: { table: ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'], secrets: 'write' },
   search: { table: ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'], secrets: 'read' },
   verify: { table: ['GetItem', 'PutItem', 'UpdateItem'], secrets: 'read' },
   'hand-over': { table: ['GetItem', 'UpdateItem'] },
-  sweep: { table: ['GetItem', 'UpdateItem'], index: 'due', startsRuns: true },
+  sweep: { table: ['GetItem', 'PutItem', 'UpdateItem'], index: 'due', startsRuns: true },
 };
 
 /** Every function once, in a fixed order: endpoints, steps, sweep. */

@@ -26,7 +26,7 @@ export function functionRole(scope: Construct, id: string, access: Access, parts
     // The ARN of a log group ends in `:*`, which stands for its streams.
     allow([parts.logGroup.logGroupArn], 'logs:CreateLogStream', 'logs:PutLogEvents'),
     ...tableStatements(access, parts.ledger),
-    keyStatement(access, parts.ledger),
+    ...keyStatements(access, parts.ledger),
     ...secretStatements(access, parts.secrets),
     ...startStatements(access, parts.machineArn),
     traces(),
@@ -65,6 +65,8 @@ export function traces(): PolicyStatement {
 }
 
 function tableStatements(access: Access, { table }: Ledger): readonly PolicyStatement[] {
+  // A statement without actions would not deploy; the API document asks no ledger.
+  if (access.table.length === 0) return [];
   const onTable = allow([table.tableArn], ...access.table.map((action) => `dynamodb:${action}`));
   if (access.index === undefined) return [onTable];
   const index = `${table.tableArn}/index/${TABLE.indexes[access.index].name}`;
@@ -72,13 +74,14 @@ function tableStatements(access: Access, { table }: Ledger): readonly PolicyStat
 }
 
 /** The table's key, usable through DynamoDB only: what the function holds itself it cannot decrypt. */
-function keyStatement(access: Access, { key }: Ledger): PolicyStatement {
+function keyStatements(access: Access, { key }: Ledger): readonly PolicyStatement[] {
+  if (access.table.length === 0) return [];
   const writes = access.table.includes('PutItem') || access.table.includes('UpdateItem');
   const statement = writes
     ? allow([key.keyArn], 'kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey')
     : allow([key.keyArn], 'kms:Decrypt');
   statement.addCondition('StringEquals', { 'kms:ViaService': `dynamodb.${Aws.REGION}.amazonaws.com` });
-  return statement;
+  return [statement];
 }
 
 function secretStatements(access: Access, secrets: SecretArns): readonly PolicyStatement[] {

@@ -38,6 +38,8 @@ function refusal(reason: Reason): ApiAnswer {
   switch (reason) {
     case 'submitter':
       return problem('not-approver', { detail: 'Who submitted it may not approve it on this route.' });
+    case 'not_an_approver':
+      return problem('not-approver', { detail: 'The policy of the route does not name this person.' });
     case 'another_request':
       return problem('stale', { detail: 'The request that stands has another fingerprint. Read it again.' });
     case 'until_passed':

@@ -10,6 +10,8 @@ export interface Endpoint {
   readonly path: string;
   readonly function: string;
   readonly scope: Scope | null;
+  /** What only a person may say, whatever scopes a service holds. */
+  readonly personOnly?: true;
 }
 
 export const endpoints: readonly Endpoint[] = [
@@ -19,13 +21,21 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/intents/{id}/evidence', function: 'evidence', scope: 'read' },
   { method: 'GET', path: '/intents/{id}/receipt', function: 'receipt', scope: 'read' },
   { method: 'GET', path: '/intents/{id}/approval', function: 'approval', scope: 'read' },
-  { method: 'PUT', path: '/intents/{id}/approval', function: 'approve', scope: 'approve' },
+  { method: 'PUT', path: '/intents/{id}/approval', function: 'approve', scope: 'approve', personOnly: true },
   { method: 'DELETE', path: '/intents/{id}/approval', function: 'revoke', scope: 'approve' },
   { method: 'POST', path: '/intents/{id}/reconciliation', function: 'reconcile', scope: 'operate' },
   { method: 'POST', path: '/intents/{id}/withdrawal', function: 'withdraw', scope: 'submit' },
+  { method: 'POST', path: '/intents/{id}/decision', function: 'decide', scope: 'operate', personOnly: true },
+  { method: 'POST', path: '/intents/{id}/again', function: 'again', scope: 'approve', personOnly: true },
+  { method: 'POST', path: '/intents/{id}/corrections', function: 'correct', scope: 'submit' },
+  { method: 'PUT', path: '/intents/{id}/owner', function: 'own', scope: 'operate' },
+  { method: 'DELETE', path: '/intents/{id}/owner', function: 'disown', scope: 'operate' },
+  { method: 'GET', path: '/queue', function: 'queue', scope: 'operate' },
   { method: 'PUT', path: '/routes/{route}/freeze', function: 'freeze', scope: 'operate' },
   { method: 'DELETE', path: '/routes/{route}/freeze', function: 'thaw', scope: 'operate' },
   { method: 'PUT', path: '/freeze', function: 'freeze-all', scope: 'admin' },
   { method: 'DELETE', path: '/freeze', function: 'thaw-all', scope: 'admin' },
+  { method: 'POST', path: '/webhooks/{endpoint}', function: 'take-evidence', scope: null },
   { method: 'GET', path: '/health', function: 'health', scope: null },
+  { method: 'GET', path: '/openapi.json', function: 'openapi', scope: null },
 ];

@@ -47,9 +47,10 @@ export function api(
   log: () => Log,
   answer: (request: ApiRequest) => Promise<ApiAnswer>,
 ): ApiHandler {
-  const scope = endpoints.find((each) => each.function === fn)?.scope ?? null;
+  const endpoint = endpoints.find((each) => each.function === fn);
+  if (endpoint === undefined) throw new Error(`Cannot serve function "${fn}": no endpoint names it.`);
   const handler = middy(async (event: APIGatewayProxyEventV2): Promise<ApiAnswer> => {
-    const caller = scope === null ? NO_CALLER : callerOf(event, scope);
+    const caller = endpoint.scope === null ? NO_CALLER : callerOf(event, endpoint.scope, endpoint.personOnly);
     return caller === null ? forbidden() : answer({ ...requestOf(event), caller });
   }).onError(async (request) => {
     if (request.error !== undefined && request.error !== null) {
@@ -88,12 +89,13 @@ export function json(statusCode: number, body: unknown, headers: Record<string, 
   return { statusCode, headers: { ...fixed, ...headers }, body: JSON.stringify(body) };
 }
 
-function callerOf(event: APIGatewayProxyEventV2, scope: Scope): Caller | null {
+function callerOf(event: APIGatewayProxyEventV2, scope: Scope, personOnly = false): Caller | null {
   const context = event.requestContext as { authorizer?: { jwt?: { claims?: unknown } } };
   const parsed = claims.safeParse(context.authorizer?.jwt?.claims);
   if (!parsed.success) return null;
   const { sub, tenant, unit, kind } = parsed.data;
   if (kind === 'agent' && PEOPLE_ONLY.includes(scope)) return null;
+  if (personOnly && kind !== 'person') return null;
   return { tenant, unit, subject: sub };
 }
 

@@ -1,9 +1,10 @@
+import type { Intent } from '../lib/domain/intent.ts';
 import { dayOf } from '../lib/ledger/item.ts';
-import { viewOf } from '../lib/operations/trail.ts';
 import { intentIdOf } from '../lib/workflow/accept.ts';
 import { type ApiAnswer, type ApiRequest, api, json } from './handler.ts';
+import { languageHeaders, languageOf } from './language.ts';
 import { ProblemError } from './problem.ts';
-import { limitOf, onlyQuery } from './shown.ts';
+import { limitOf, onlyQuery, viewIn } from './shown.ts';
 import { deps, log } from './wiring.ts';
 
 const DAY = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
@@ -17,7 +18,7 @@ export const handler = api('list', log, async (request) => {
   if (!DAY.test(day)) throw new ProblemError('invalid-request', { detail: 'day must be YYYY-MM-DD (UTC).' });
   const { tenant, unit } = request.caller;
   const page = await deps().ledger.list(tenant, unit, day, limitOf(request), request.query['cursor'] ?? null);
-  return json(200, { day, items: await views(page.items), cursor: page.cursor });
+  return listed(request, page.items, { day, cursor: page.cursor });
 });
 
 async function byKey(request: ApiRequest, route?: string, key?: string): Promise<ApiAnswer> {
@@ -28,14 +29,16 @@ async function byKey(request: ApiRequest, route?: string, key?: string): Promise
   const way = deps().routes.find(tenant, route);
   const id = way === undefined ? undefined : intentIdOf(tenant, unit, way.route, key);
   const intent = id === undefined ? undefined : await deps().ledger.read({ tenant, intentId: id });
-  return json(200, { items: intent === undefined ? [] : await views([intent]), cursor: null });
+  return listed(request, intent === undefined ? [] : [intent], { cursor: null });
 }
 
-async function views(intents: readonly Parameters<typeof viewOf>[0][]): Promise<unknown[]> {
-  return Promise.all(
-    intents.map(async (intent) => {
-      const ref = { tenant: intent.tenant, intentId: intent.id };
-      return viewOf(intent, await deps().ledger.countConflicts(ref));
-    }),
-  );
+async function listed(
+  request: ApiRequest,
+  intents: readonly Intent[],
+  { day, cursor }: { readonly day?: string; readonly cursor: string | null },
+): Promise<ApiAnswer> {
+  const language = languageOf(request);
+  const items = await Promise.all(intents.map((intent) => viewIn(language, intent)));
+  const body = { ...(day === undefined ? {} : { day }), items, cursor };
+  return json(200, body, languageHeaders(language));
 }

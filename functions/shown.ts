@@ -1,7 +1,9 @@
 /** What the reading endpoints share: the caller's own intent, or an answer that tells nothing. */
 import type { Intent, IntentRef } from '../lib/domain/intent.ts';
-import { viewOf } from '../lib/operations/trail.ts';
+import type { Language } from '../lib/operations/explanation.ts';
+import { type IntentView, viewOf } from '../lib/operations/trail.ts';
 import { type ApiAnswer, type ApiRequest, json } from './handler.ts';
+import { languageHeaders, languageOf } from './language.ts';
 import { ProblemError } from './problem.ts';
 import { deps } from './wiring.ts';
 
@@ -20,16 +22,26 @@ export function refOf(request: ApiRequest): IntentRef | undefined {
   return INTENT_ID.test(intentId) ? { tenant: request.caller.tenant, intentId } : undefined;
 }
 
-/** The intent as callers see it, its version as ETag. */
-export async function shown(
+/** The intent as callers see it, its version as ETag, its words in the language that they prefer. */
+export async function shownTo(
+  request: Pick<ApiRequest, 'headers'>,
   status: number,
   intent: Intent,
   headers: Record<string, string> = {},
 ): Promise<ApiAnswer> {
-  // A conflict leaves its mark on the intent, so that most readings need no count.
+  const language = languageOf(request);
+  const view = await viewIn(language, intent);
+  return json(status, view, { etag: `"${intent.version}"`, ...languageHeaders(language), ...headers });
+}
+
+export async function viewIn(language: Language, intent: Intent): Promise<IntentView> {
+  return viewOf(intent, await conflictsOf(intent), language);
+}
+
+/** A conflict leaves its mark on the intent, so that most readings need no count. */
+async function conflictsOf(intent: Intent): Promise<number> {
   const ref = { tenant: intent.tenant, intentId: intent.id };
-  const conflicts = intent.conflictAt === null ? 0 : await deps().ledger.countConflicts(ref);
-  return json(status, viewOf(intent, conflicts), { etag: `"${intent.version}"`, ...headers });
+  return intent.conflictAt === null ? 0 : deps().ledger.countConflicts(ref);
 }
 
 /** A page size from the query, 1 to 100; 25 when unset. */

@@ -4,7 +4,7 @@
  */
 import type { Intent } from '../lib/domain/intent.ts';
 import type { ApiAnswer, ApiRequest } from './handler.ts';
-import { shown } from './shown.ts';
+import { shownTo } from './shown.ts';
 import { deps } from './wiring.ts';
 
 /** Longer wishes are cut to this, s: the gateway gives up on a function after 30. */
@@ -31,9 +31,9 @@ export async function shownInTime(
   headers: Record<string, string> = {},
 ): Promise<ApiAnswer> {
   const wait = preferredWait(request);
-  if (wait === null) return shown(status, intent, headers);
+  if (wait === null) return shownTo(request, status, intent, headers);
   const applied = { ...headers, 'preference-applied': `wait=${wait}` };
-  return shown(status, await untilSettled(intent, wait * 1000), applied);
+  return shownTo(request, status, await untilSettled(intent, wait * 1000), applied);
 }
 
 async function untilSettled(intent: Intent, waitMs: number): Promise<Intent> {

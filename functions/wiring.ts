@@ -15,7 +15,7 @@ import { secretReader } from '../lib/platform/secrets.ts';
 import { reader } from '../lib/providers/reader.ts';
 import { registryOf } from '../lib/providers/registry.ts';
 import { sendOnce } from '../lib/providers/transport.ts';
-import type { Deps, LookDeps, SendDeps, StartRun } from '../lib/workflow/deps.ts';
+import type { Deps, LookDeps, ReadSecret, SendDeps, StartRun } from '../lib/workflow/deps.ts';
 import { stepFunctionsStarter } from '../lib/workflow/runs.ts';
 
 /** An answer of the ledger that takes longer than this is no answer, ms. */
@@ -39,7 +39,7 @@ function limits(connectionTimeout: number, requestTimeout: number) {
 }
 
 function depsOn(options: DynamoDBClientConfig): Deps {
-  const { table, routes, skewMs } = settings();
+  const { table, routes, webhooks, skewMs } = settings();
   const client = new DynamoDBClient(options);
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   return {
@@ -47,7 +47,7 @@ function depsOn(options: DynamoDBClientConfig): Deps {
     clock: systemClock,
     newId,
     timing: { senderLifeMs: STEPS.Send.timeoutSeconds * 1000, skewMs, graceMs: GRACE_MS },
-    routes: registryOf(routes),
+    routes: registryOf(routes, undefined, webhooks),
     log: log(),
   };
 }
@@ -78,6 +78,12 @@ export const looking = /* @__PURE__ */ once((): LookDeps => ({ ...deps(), reader
 export const sending = /* @__PURE__ */ once(
   (): SendDeps => ({ ...depsOn(sendersLedger), transport: sendOnce, secret: secrets() }),
 );
+
+/** What taking signed events needs; the secrets it is given check signatures and open nothing. */
+export const taking = /* @__PURE__ */ once((): Deps & { readonly secret: ReadSecret } => ({
+  ...deps(),
+  secret: secrets(),
+}));
 
 function secrets(): (ref: string) => Promise<string> {
   return secretReader(settings().secretsFile, systemClock.now);

@@ -1,7 +1,7 @@
 import { withdraw } from '../lib/operations/withdraw.ts';
 import { api } from './handler.ts';
 import { ProblemError, problem } from './problem.ts';
-import { refOf, shown } from './shown.ts';
+import { refOf, shownTo } from './shown.ts';
 import { deps, log } from './wiring.ts';
 
 /** Takes an intent back: 200 with the state that stands. Bytes that are out are not called back. */
@@ -11,7 +11,7 @@ export const handler = api('withdraw', log, async (request) => {
   const withdrawn = ref === undefined ? undefined : await withdraw(deps())(ref, unit, subject);
   switch (withdrawn?.kind) {
     case 'done':
-      return shown(200, withdrawn.intent);
+      return shownTo(request, 200, withdrawn.intent);
     case 'settled':
       return problem('invalid-request', { detail: 'The intent is settled; there is nothing to take back.' });
     case 'busy':

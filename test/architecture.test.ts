@@ -47,6 +47,7 @@ const FORBIDDEN: readonly Forbidden[] = [
   { rule: 'layer:lib/domain', from: 'lib/domain/a2.ts', to: 'lib/ledger/ledger.ts', typeOnly: true },
   { rule: 'domain-is-pure', from: 'lib/domain/a3.ts', to: 'zod' },
   { rule: 'domain-is-pure', from: 'lib/domain/a4.ts', to: 'node:fs' },
+  { rule: 'domain-is-pure', from: 'lib/domain/a5.ts', to: 'dinero.js' },
   { rule: 'layer:lib/platform', from: 'lib/platform/b1.ts', to: 'lib/workflow/send.ts' },
   { rule: 'platform-knows-types-of-the-domain-only', from: 'lib/platform/b2.ts', to: 'lib/domain/intent.ts' },
   { rule: 'layer:lib/ledger', from: 'lib/ledger/c1.ts', to: 'lib/providers/provider.ts', typeOnly: true },
@@ -73,6 +74,8 @@ const FORBIDDEN: readonly Forbidden[] = [
 
 const ALLOWED: readonly Omit<Forbidden, 'rule'>[] = [
   { from: 'lib/domain/o1.ts', to: 'node:crypto' },
+  { from: 'lib/domain/o6.ts', to: 'big.js' },
+  { from: 'lib/domain/o7.ts', to: 'dinero.js/currencies' },
   { from: 'lib/platform/o2.ts', to: 'lib/domain/intent.ts', typeOnly: true },
   { from: 'lib/workflow/o3.ts', to: 'lib/providers/transport.ts', typeOnly: true },
   { from: 'functions/wiring.ts', to: 'lib/providers/transport.ts' },

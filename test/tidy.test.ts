@@ -88,7 +88,15 @@ describe('names say what a thing is', () => {
   const TOP_LEVEL = [
     ...['.ci', '.gitignore', 'cdk', 'docs', 'examples', 'functions', 'lib', 'test'],
     ...['CHANGELOG.md', 'LICENSE', 'README.md'],
-    ...['biome.json', 'cdk.json', 'knip.json', 'package-lock.json', 'package.json', 'routes.json'],
+    ...[
+      'biome.json',
+      'cdk.json',
+      'knip.json',
+      'package-lock.json',
+      'package.json',
+      'redocly.yaml',
+      'routes.json',
+    ],
     ...['tsconfig.json', 'vitest.config.ts'],
   ];
   /** Made by tools or by running; none of it is kept in version control. */

@@ -4,7 +4,8 @@
  * intent and all its attempts. Permission to look is separate and never lapses.
  */
 import type { Intent } from './intent.ts';
-import type { Permission } from './route.ts';
+import { amountOf, compareDecimals } from './money.ts';
+import type { AmountLimit, Permission } from './route.ts';
 
 export interface Signature {
   readonly by: string;
@@ -23,6 +24,7 @@ export interface Approval {
 
 export type ApprovalRefusal =
   | 'not_approved'
+  | 'approver_not_allowed'
   | 'second_signature_missing'
   | 'approval_revoked'
   | 'approval_of_another_request'
@@ -50,8 +52,10 @@ export function permissionOf(
   if (approval.fingerprint !== intent.fingerprint) return refused('approval_of_another_request');
   if (!permission.accepts.includes(approval.policyVersion)) return refused('policy_version_not_accepted');
   if (now >= approval.until) return refused('approval_expired');
-  if (approval.signatures.length < signaturesNeeded(intent, permission))
-    return refused('second_signature_missing');
+  // Whoever may not sign any more does not permit any more, whatever was signed.
+  const signatures = approval.signatures.filter((each) => mayApprove(permission, each.by));
+  if (signatures.length < approval.signatures.length) return refused('approver_not_allowed');
+  if (signatures.length < signaturesNeeded(intent, permission)) return refused('second_signature_missing');
   const { absentSince } = intent;
   const stale = absentSince !== null && approval.signatures.some((each) => each.at <= absentSince);
   if (permission.freshAfterAbsent && stale) return refused('approval_before_absence');
@@ -60,19 +64,41 @@ export function permissionOf(
 
 type ByApproval = Extract<Permission, { kind: 'approval' }>;
 
-/** Two where the policy names a limit and the request is at or above it, or does not say; else one. */
+function mayApprove({ approvers }: ByApproval, subject: string): boolean {
+  return approvers === null || approvers.includes(subject);
+}
+
+/**
+ * Two where the policy names a limit and the request is at or above it, is of another currency, or does not
+ * say; else one. A limit that cannot be read in its own currency asks for two of everything.
+ */
 export function signaturesNeeded(intent: Pick<Intent, 'payload'>, permission: ByApproval): 1 | 2 {
   const { twoFrom } = permission;
   if (twoFrom === null) return 1;
-  const value = intent.payload[twoFrom.field];
-  return typeof value === 'number' && value < twoFrom.amount ? 1 : 2;
+  return isBelow(intent.payload, twoFrom) ? 1 : 2;
+}
+
+function isBelow(payload: Intent['payload'], limit: AmountLimit): boolean {
+  const value = payload[limit.field];
+  if (!('currency' in limit)) return typeof value === 'number' && value < limit.amount;
+  if (typeof value !== 'string' || payload[limit.currencyField] !== limit.currency) return false;
+  const asked = amountOf(value, limit.currency);
+  const most = amountOf(limit.amount, limit.currency);
+  if (asked.kind === 'refused' || most.kind === 'refused') return false;
+  return compareDecimals(asked.text, most.text) === -1;
 }
 
 export type Signing =
   | { readonly kind: 'signed'; readonly approval: Approval }
   | {
       readonly kind: 'refused';
-      readonly reason: 'submitter' | 'another_request' | 'until_passed' | 'until_too_late' | 'standing';
+      readonly reason:
+        | 'submitter'
+        | 'not_an_approver'
+        | 'another_request'
+        | 'until_passed'
+        | 'until_too_late'
+        | 'standing';
     };
 
 export interface Wish {
@@ -92,6 +118,7 @@ export function sign(intent: Intent, permission: Permission, wish: Wish, now: nu
     ({ kind: 'refused', reason }) as const;
   if (permission.kind === 'standing') return refuse('standing');
   if (wish.fingerprint !== intent.fingerprint) return refuse('another_request');
+  if (!mayApprove(permission, wish.by)) return refuse('not_an_approver');
   if (permission.separate && wish.by === intent.submittedBy) return refuse('submitter');
   const latest = now + permission.longestMs;
   const until = wish.until ?? latest;
@@ -103,6 +130,7 @@ export function sign(intent: Intent, permission: Permission, wish: Wish, now: nu
     before !== null &&
     before.revoked === null &&
     before.policyVersion === permission.version &&
+    before.signatures.every((each) => mayApprove(permission, each.by)) &&
     before.fingerprint === wish.fingerprint &&
     now < before.until &&
     !(permission.freshAfterAbsent && before.signatures.some((each) => each.at <= (intent.absentSince ?? -1)));

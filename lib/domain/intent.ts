@@ -2,9 +2,12 @@
  * The bottom layer: what an intent is. Plain readonly data; no I/O, no clock, nothing async.
  * Everything in `lib/domain` is a pure function of its arguments; time arrives as `now`, ms since the epoch.
  */
-import type { Approval } from './approval.ts';
+import type { Approval, Signature } from './approval.ts';
+import type { Proposal } from './decision.ts';
+import type { Attempt, Handover, Receipt, SearchFacts } from './facts.ts';
 import type { PromiseClass } from './promise.ts';
-import type { WriteResult } from './write-result.ts';
+
+export type { Attempt, Handover, HandoverReason, Receipt, SearchFacts, Verdict } from './facts.ts';
 
 export const STATES = [
   'awaiting_approval',
@@ -40,72 +43,10 @@ export interface FrozenRequest {
   readonly body: string;
 }
 
-export interface Attempt {
-  /** 1 for the first. */
-  readonly number: number;
-  /** Unique per claim; the result is written only under it. */
-  readonly token: string;
-  readonly claimedAt: number;
-  /** The last moment at which the first byte may leave, exclusive, ms. */
-  readonly sendBefore: number;
-  /** Version of the permission under which it was claimed. */
-  readonly permission: string;
-  readonly result?: WriteResult;
-  /** When a take-over declared the worker of this attempt lost. A result may still arrive. */
-  readonly lostAt?: number;
-}
-
-export type Verdict = 'found' | 'many' | 'absent' | 'wait' | 'inconclusive';
-
-/** One search at the provider, as recorded. */
-export interface SearchFacts {
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly verdict: Verdict;
-  readonly complete: boolean;
-  readonly authorised: boolean;
-  /** External ids of matching records, at most 20. */
-  readonly candidates: readonly string[];
-  /** Reference, account and environment searched for at that time. */
-  readonly reference: string;
-  readonly account: string;
-  readonly environment: Environment;
-  /** Class of failure when the lookup failed; never provider text. */
-  readonly error?: string;
-}
-
-export type HandoverReason =
-  | 'many'
-  | 'mismatch'
-  | 'found_but_gone'
-  | 'bound_elsewhere'
-  | 'blind'
-  | 'exhausted'
-  | 'readback_unavailable'
-  | 'budget_spent'
-  | 'not_repeatable'
-  | 'contrary_evidence'
-  | 'second_effect'
-  | 'cannot_run';
-
-export interface Handover {
-  readonly reason: HandoverReason;
-  /** External ids seen, at most 20. */
-  readonly candidates: readonly string[];
-  readonly at: number;
-}
-
-/** Proof by readback; only a receipt makes an intent confirmed. */
-export interface Receipt {
-  readonly schema: 'kakutei-receipt/v1';
-  readonly externalId: string;
-  readonly checks: Readonly<Record<string, boolean>>;
-  readonly readAt: number;
-  /** sha256 hex of the canonical payload. */
-  readonly payloadDigest: string;
-  readonly promiseClass: PromiseClass;
-  /** Whether a complete search was part of the proof. */
-  readonly searchedWhole: boolean;
+/** What is to be made once this intent is confirmed: an intent of its own, under its own route's policy. */
+export interface FollowUp {
+  readonly route: string;
+  readonly payload: JsonObject;
 }
 
 export interface Intent {
@@ -129,6 +70,10 @@ export interface Intent {
   readonly submitToken: string;
   readonly submittedBy: string;
   readonly traceIds: Readonly<Record<string, string>>;
+  /** The intent that this one corrects or compensates; it waits until that one is settled. */
+  readonly corrects: string | null;
+  /** `then` on the wire. */
+  readonly followWith: FollowUp | null;
   readonly createdAt: number;
   /** Not before, ms. */
   readonly plannedAt: number;
@@ -156,6 +101,8 @@ export interface Intent {
   readonly acknowledgedId: string | null;
   /** Searches since the intent last became unknown, and since when. */
   readonly searches: number;
+  readonly searchingSince: number | null;
+  /** Since when it is undetermined what is outside, however often it was looked at since. */
   readonly unknownSince: number | null;
   readonly lastSearch: SearchFacts | null;
   /** When absence was first proved since the last claim. */
@@ -167,8 +114,33 @@ export interface Intent {
   readonly externalId: string | null;
   readonly receipt: Receipt | null;
   readonly outcome: 'no_effect' | 'attested' | 'undetermined' | null;
+  /** The id that people stated with outcome `attested`, if they knew one. */
+  readonly attestedId: string | null;
   /** A second effect of a confirmed intent, seen by the audit. */
   readonly incident: Handover | null;
+  /** Evidence of an effect came although none was believed to exist; a look must support it before it counts. */
+  readonly contraryAt: number | null;
+  /** Start of the last search that was complete and authorised. */
+  readonly trustedSearchAt: number | null;
+  /** Until when the provider can cancel what was seen, ms. */
+  readonly cancelUntil: number | null;
+  /** When the provider last said that a first write is in order. */
+  readonly checkedAt: number | null;
+  /** The twin with the same shown content, or the intent to be corrected, that this one waits for. */
+  readonly waitsFor: string | null;
+  /** The follow-up, once it was created. */
+  readonly followUp: string | null;
+
+  /** Who works on it. */
+  readonly owner: Signature | null;
+  /** A decision of one person that needs a second one. */
+  readonly proposal: Proposal | null;
+  /** Until when a person said to wait, ms. */
+  readonly waitUntil: number | null;
+  /** When people looked who declared that there is no effect outside. It does not age. */
+  readonly declaredAbsentAt: number | null;
+  /** Ids that people settled as surplus; they are bound here and no longer count against the one kept. */
+  readonly surplus: readonly string[];
   /** Token of the last write; tells our own repeated write from a rival's. */
   readonly writeToken: string;
 }

@@ -1,5 +1,6 @@
 /** Everything that can happen to an intent. What it does in which state stands in `lifecycle.ts`. */
 import type { Approval, Signature } from './approval.ts';
+import type { Decision, Proposal } from './decision.ts';
 import type { Attempt, Handover, Receipt, SearchFacts } from './intent.ts';
 import type { WriteResult } from './write-result.ts';
 
@@ -30,14 +31,18 @@ export type LifeEvent =
       readonly dueAt: number;
       readonly handover?: Handover;
     }
+  /** The provider's own record says refused, without effect, and nothing else can be out. */
+  | { readonly kind: 'refused_outside'; readonly facts: SearchFacts | null }
   /** A readback that settles nothing yet. */
   | { readonly kind: 'read_back'; readonly dueAt: number }
   | { readonly kind: 'verified'; readonly receipt: Receipt; readonly dueAt: number | null }
   /** A step found that only people can go on; the hand-over step then moves the state. */
   | { readonly kind: 'must_hand_over'; readonly handover: Handover; readonly dueAt: number }
   | { readonly kind: 'handed_over'; readonly dueAt: number }
-  /** Not now: frozen, planned for later. */
-  | { readonly kind: 'deferred'; readonly dueAt: number }
+  /** Not now: frozen, planned for later, or another intent goes first. */
+  | { readonly kind: 'deferred'; readonly dueAt: number; readonly waitsFor?: string }
+  /** The provider says that the first write is in order, and until when. */
+  | { readonly kind: 'checked'; readonly cancelUntil: number | null; readonly dueAt: number }
   /** Absence too old to open a send. */
   | { readonly kind: 'aged'; readonly dueAt: number }
   /** A person signed; what it permits is judged anew at every use. */
@@ -59,9 +64,23 @@ export type LifeEvent =
   /** The sweep starts a run. */
   | { readonly kind: 'run_started'; readonly dueAt: number }
   | { readonly kind: 'cannot_run'; readonly dueAt: number }
+  /** The follow-up of a confirmed intent was created. */
+  | { readonly kind: 'followed_up'; readonly followUp: string; readonly dueAt: number | null }
   /** The audit of a confirmed intent found nothing else, or could not look yet (`dueAt`). */
   | { readonly kind: 'audited'; readonly facts: SearchFacts; readonly dueAt: number | null }
   | { readonly kind: 'second_effect'; readonly facts: SearchFacts; readonly incident: Handover }
   /** A readback supports, or does not, evidence against a settled end. */
   | { readonly kind: 'contradicted'; readonly handover: Handover; readonly dueAt: number }
-  | { readonly kind: 'not_contradicted'; readonly facts: SearchFacts; readonly dueAt: number | null };
+  | { readonly kind: 'not_contradicted'; readonly facts: SearchFacts; readonly dueAt: number | null }
+  /** Signed evidence from outside. It wakes a look and never decides; `seen` when it speaks of an effect. */
+  | {
+      readonly kind: 'evidence_came';
+      readonly seen: boolean;
+      readonly externalId: string | null;
+      readonly dueAt: number;
+    }
+  /** Somebody takes it to work on, or gives it back. */
+  | { readonly kind: 'owned'; readonly owner: Signature | null }
+  /** One person's decision that needs a second one. */
+  | { readonly kind: 'proposed'; readonly proposal: Proposal }
+  | { readonly kind: 'decided'; readonly decision: Decision; readonly dueAt: number };

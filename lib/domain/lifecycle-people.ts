@@ -1,5 +1,6 @@
 /** What callers and people do to an intent from outside its runs. None of it lets a byte out. */
 import type { Signature } from './approval.ts';
+import { type Decision, decidableIn } from './decision.ts';
 import { type Intent, inDoubt } from './intent.ts';
 import { type Refusal, SETTLED, toUnknown, WAITING } from './lifecycle-states.ts';
 
@@ -16,7 +17,10 @@ export function revoke(intent: Intent, event: { revoked: Signature }): Intent | 
 export function withdraw(intent: Intent): Intent {
   const after = { ...intent, noMoreWrites: true };
   const idle = [...WAITING, 'awaiting_approval'].includes(intent.state) && intent.handover === null;
-  return idle ? { ...after, state: 'closed', outcome: 'no_effect', dueAt: null } : after;
+  // Evidence that contradicts the emptiness is looked into first.
+  return idle && intent.contraryAt === null
+    ? { ...after, state: 'closed', outcome: 'no_effect', dueAt: null }
+    : after;
 }
 
 /** Wakes what may be looked at. Bytes may be out while `sending`: its lease decides, not a wish. */
@@ -25,7 +29,7 @@ export function lookAgain(intent: Intent, event: { dueAt: number }, now: number)
   if (intent.state !== 'handover') return { ...intent, dueAt: event.dueAt };
   // Nothing was ever in doubt: there is nothing to look for.
   const untouched = !inDoubt(intent) && intent.seenAt === null;
-  if (untouched) return { ...intent, state: 'ready', handover: null, dueAt: event.dueAt };
+  if (untouched) return { ...intent, state: 'ready', handover: null, waitUntil: null, dueAt: event.dueAt };
   return { ...toUnknown(intent, now), dueAt: event.dueAt };
 }
 
@@ -34,4 +38,53 @@ export function conflict(intent: Intent, _event: unknown, now: number): Intent {
   if (SETTLED.includes(intent.state)) return { ...intent, conflictAt: now };
   const wake = intent.state === 'unknown' || intent.state === 'acknowledged';
   return { ...intent, conflictAt: now, dueAt: wake ? now : intent.dueAt };
+}
+
+/** Carries out a decision that `decisionRefusal` let pass. */
+export function decide(
+  intent: Intent,
+  event: { decision: Decision; dueAt: number },
+  now: number,
+): Intent | Refusal {
+  const { decision, dueAt } = event;
+  if (!decidableIn(decision.kind).includes(intent.state)) return 'not_in_this_state';
+  const after = { ...intent, waitUntil: null, dueAt };
+  switch (decision.kind) {
+    case 'attach_external_id':
+      return settleOn(after, decision.externalId, now);
+    case 'settle_many': {
+      const surplus = [...new Set([...intent.surplus, ...decision.surplus])].filter(
+        (id) => id !== decision.keep,
+      );
+      return { ...settleOn(after, decision.keep, now), surplus };
+    }
+    case 'declare_absent': {
+      const { lookedAt } = decision;
+      return { ...after, state: 'absent', handover: null, absentSince: lookedAt, declaredAbsentAt: lookedAt };
+    }
+    case 'wait_until':
+      return { ...after, waitUntil: decision.until };
+    case 'close': {
+      const attestedId = decision.outcome === 'attested' ? decision.externalId : null;
+      const { outcome } = decision;
+      return { ...after, state: 'closed', outcome, attestedId, handover: null, dueAt: null };
+    }
+    case 'reopen': {
+      const handover = { reason: 'reopened', candidates: [], at: now } as const;
+      // Its end was told, and may have been acted upon: it is looked into again, and never sent again.
+      return { ...after, state: 'handover', outcome: null, attestedId: null, noMoreWrites: true, handover };
+    }
+  }
+}
+
+/** A person's id is verified like any other before it confirms. */
+function settleOn(intent: Intent, externalId: string, now: number): Intent {
+  return {
+    ...intent,
+    state: 'acknowledged',
+    acknowledgedId: externalId,
+    seenAt: intent.seenAt ?? now,
+    handover: null,
+    readbacks: 0,
+  };
 }

@@ -1,7 +1,8 @@
 /** What the result of an attempt does: on time it moves the state, late it is evidence only. */
-import { type Attempt, type Handover, type Intent, type IntentState, inDoubt } from './intent.ts';
+import { type Attempt, type Intent, inDoubt } from './intent.ts';
+import { BELIEVED_EMPTY, contradict } from './lifecycle-evidence.ts';
 import { toUnknown } from './lifecycle-states.ts';
-import type { WriteResult } from './write-result.ts';
+import { tellsOfEffect, type WriteResult } from './write-result.ts';
 
 interface ResultEvent {
   readonly number: number;
@@ -9,9 +10,6 @@ interface ResultEvent {
   readonly dueAt: number;
   readonly retryAt: number;
 }
-
-/** Nothing outside was believed to exist: an acknowledgement now contradicts that. */
-const BELIEVED_EMPTY: readonly IntentState[] = ['awaiting_approval', 'ready', 'absent'];
 
 export function recordResult(
   intent: Intent,
@@ -28,8 +26,9 @@ export function recordResult(
 
 function withResult(intent: Intent, attempt: Attempt, result: WriteResult): Intent {
   const attempts = intent.attempts.map((each) => (each === attempt ? { ...attempt, result } : each));
-  if (result.kind !== 'acknowledged') return { ...intent, attempts };
-  const acknowledgedId = intent.acknowledgedId ?? result.externalId;
+  if (!tellsOfEffect(result)) return { ...intent, attempts };
+  const told = result.kind === 'acknowledged' ? result.externalId : null;
+  const acknowledgedId = intent.acknowledgedId ?? told;
   return { ...intent, attempts, seenAt: intent.seenAt ?? result.at, acknowledgedId };
 }
 
@@ -49,19 +48,16 @@ function settle(intent: Intent, event: ResultEvent, now: number): Intent {
 
 /** The state has moved on. A late success is never ignored and never overwrites; a late failure is a note. */
 function keepLate(intent: Intent, event: ResultEvent, now: number): Intent {
-  if (event.result.kind !== 'acknowledged' || intent.state === 'sending') return intent;
-  if (BELIEVED_EMPTY.includes(intent.state)) {
-    return { ...intent, state: 'handover', handover: contrary(event.result, now), dueAt: event.dueAt };
+  if (!tellsOfEffect(event.result) || intent.state === 'sending') return intent;
+  const externalId = event.result.kind === 'acknowledged' ? event.result.externalId : null;
+  if (BELIEVED_EMPTY.includes(intent.state)) return contradict(intent, now, now);
+  if (intent.state === 'handover') return { ...toUnknown(intent, now), dueAt: now };
+  if (intent.state === 'confirmed') {
+    // That something exists is what a confirmed intent says itself.
+    const known = event.result.kind === 'unknown' || externalId === intent.externalId;
+    return known ? intent : contradict(intent, now, now);
   }
-  if (intent.state === 'handover') {
-    return { ...toUnknown(intent, now), dueAt: now };
-  }
-  const known = intent.state === 'confirmed' && event.result.externalId === intent.externalId;
+  if (intent.state === 'rejected' || intent.state === 'closed') return contradict(intent, now, now);
   // A hand-over that was decided but not carried out rested on less than is known now.
-  return known ? intent : { ...intent, handover: null, dueAt: now };
-}
-
-function contrary(result: Extract<WriteResult, { kind: 'acknowledged' }>, now: number): Handover {
-  const candidates = result.externalId === null ? [] : [result.externalId];
-  return { reason: 'contrary_evidence', candidates, at: now };
+  return { ...intent, handover: null, dueAt: now };
 }

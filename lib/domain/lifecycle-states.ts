@@ -17,5 +17,15 @@ export type Refusal =
 
 /** Undetermined from here on: the count of searches starts anew and what was decided before is void. */
 export function toUnknown(intent: Intent, now: number): Intent {
-  return { ...intent, state: 'unknown', unknownSince: now, searches: 0, handover: null };
+  return {
+    ...intent,
+    state: 'unknown',
+    unknownSince: intent.unknownSince ?? now,
+    searchingSince: now,
+    searches: 0,
+    handover: null,
+    waitUntil: null,
+    contraryAt: null,
+    declaredAbsentAt: null,
+  };
 }

@@ -3,21 +3,14 @@
  * `transition` is pure; the ledger writes what it returns with one conditional update. The machine
  * moves a settled state only toward doubt. No open intent is without `dueAt`.
  */
-import {
-  type Attempt,
-  type Handover,
-  type Intent,
-  type IntentState,
-  inDoubt,
-  lastAttempt,
-  type Receipt,
-  type SearchFacts,
-} from './intent.ts';
+import { type Intent, type IntentState, inDoubt } from './intent.ts';
 import type { LifeEvent } from './life-event.ts';
-import { conflict, lookAgain, revoke, withdraw } from './lifecycle-people.ts';
+import { claim, loseLast, resendFirst } from './lifecycle-attempts.ts';
+import { BELIEVED_EMPTY, takeEvidence } from './lifecycle-evidence.ts';
+import { confirm, noContradiction, takeSearch } from './lifecycle-looks.ts';
+import { conflict, decide, lookAgain, revoke, withdraw } from './lifecycle-people.ts';
 import { recordResult } from './lifecycle-result.ts';
 import { ANY, OPEN, type Refusal, SETTLED, toUnknown, WAITING } from './lifecycle-states.ts';
-import type { WriteResult } from './write-result.ts';
 
 export type Transition =
   | { readonly kind: 'moved'; readonly intent: Intent }
@@ -38,6 +31,10 @@ const RULES: Rules = {
     apply: (i, e, now) => ({ ...toUnknown(loseLast(i, now), now), dueAt: e.dueAt }),
   },
   searched: { in: ['unknown'], apply: takeSearch },
+  refused_outside: {
+    in: ['unknown', 'acknowledged'],
+    apply: (i, e) => ({ ...i, state: 'rejected', lastSearch: e.facts ?? i.lastSearch, dueAt: null }),
+  },
   read_back: {
     in: ['acknowledged'],
     apply: (i, e) => ({ ...i, readbacks: i.readbacks + 1, dueAt: e.dueAt }),
@@ -54,7 +51,11 @@ const RULES: Rules = {
   },
   deferred: {
     in: [...WAITING, 'awaiting_approval', 'handover', ...SETTLED],
-    apply: (i, e) => ({ ...i, dueAt: e.dueAt }),
+    apply: (i, e) => ({ ...i, waitsFor: e.waitsFor ?? null, dueAt: e.dueAt }),
+  },
+  checked: {
+    in: WAITING,
+    apply: (i, e, now) => ({ ...i, checkedAt: now, cancelUntil: e.cancelUntil, dueAt: e.dueAt }),
   },
   aged: { in: ['absent'], apply: (i, e, now) => ({ ...toUnknown(i, now), dueAt: e.dueAt }) },
   approved: {
@@ -74,7 +75,9 @@ const RULES: Rules = {
   permitted: {
     in: ['awaiting_approval'],
     apply: (i, e, now) => ({
-      ...(inDoubt(i) ? toUnknown(i, now) : { ...i, state: 'ready' }),
+      ...(inDoubt(i) && i.declaredAbsentAt === null
+        ? toUnknown(i, now)
+        : { ...i, state: inDoubt(i) ? 'absent' : 'ready', waitsFor: null }),
       dueAt: e.dueAt,
     }),
   },
@@ -98,23 +101,42 @@ const RULES: Rules = {
       handover: { reason: 'cannot_run', candidates: [], at: now },
     }),
   },
+  followed_up: {
+    in: ['confirmed'],
+    apply: (i, e) => ({ ...i, followUp: e.followUp, dueAt: e.dueAt }),
+  },
   audited: {
     in: ['confirmed'],
-    apply: (i, e) => ({ ...i, lastSearch: e.facts, searches: i.searches + 1, dueAt: e.dueAt }),
+    apply: noContradiction,
   },
   second_effect: {
     in: ['confirmed'],
-    apply: (i, e) => ({ ...i, lastSearch: e.facts, incident: e.incident, dueAt: null }),
+    apply: (i, e) => ({ ...i, lastSearch: e.facts, incident: e.incident, contraryAt: null, dueAt: null }),
   },
   contradicted: {
-    in: ['rejected', 'closed'],
-    apply: (i, e) => ({ ...i, state: 'handover', outcome: null, handover: e.handover, dueAt: e.dueAt }),
+    in: [...BELIEVED_EMPTY, 'rejected', 'closed'],
+    apply: (i, e) => ({
+      ...i,
+      state: 'handover',
+      outcome: null,
+      contraryAt: null,
+      seenAt: i.seenAt ?? e.handover.at,
+      handover: e.handover,
+      dueAt: e.dueAt,
+    }),
   },
   not_contradicted: {
-    in: ['rejected', 'closed'],
-    apply: (i, e) => ({ ...i, lastSearch: e.facts, searches: i.searches + 1, dueAt: e.dueAt }),
+    in: [...BELIEVED_EMPTY, 'rejected', 'closed'],
+    apply: noContradiction,
   },
+  evidence_came: { in: ANY, apply: takeEvidence },
+  owned: { in: ANY, apply: (i, e) => ({ ...i, owner: e.owner }) },
+  proposed: { in: ['handover'], apply: (i, e) => ({ ...i, proposal: e.proposal }) },
+  decided: { in: ['handover', 'closed'], apply: decide },
 };
+
+/** What leaves a proposal standing; everything else may be new evidence and voids it. */
+const NO_EVIDENCE: readonly LifeEvent['kind'][] = ['owned', 'proposed', 'deferred', 'run_started'];
 
 /** The event kinds, in the order in which the table declares them. */
 export const EVENT_KINDS = Object.keys(RULES) as LifeEvent['kind'][];
@@ -128,60 +150,6 @@ export function transition(intent: Intent, event: LifeEvent, now: number): Trans
   const after = rule.apply(intent, event, now);
   if (typeof after === 'string') return { kind: 'refused', reason: after };
   const idleRuns = event.kind === 'run_started' || event.kind === 'conflicted' ? after.idleRuns : 0;
-  return { kind: 'moved', intent: { ...after, idleRuns } };
-}
-
-function claim(intent: Intent, event: { attempt: Attempt; dueAt: number }): Intent {
-  const attempts = [...intent.attempts, event.attempt];
-  return { ...intent, state: 'sending', attempts, handover: null, absentSince: null, dueAt: event.dueAt };
-}
-
-function resendFirst(
-  intent: Intent,
-  event: { result: WriteResult; attempt: Attempt; dueAt: number },
-): Intent | Refusal {
-  const last = lastAttempt(intent);
-  if (last === undefined || last.number !== event.attempt.number - 1) return 'no_such_attempt';
-  if (last.result !== undefined) return 'has_result';
-  const settled = { ...last, result: event.result };
-  return {
-    ...intent,
-    attempts: [...intent.attempts.slice(0, -1), settled, event.attempt],
-    dueAt: event.dueAt,
-  };
-}
-
-function loseLast(intent: Intent, now: number): Intent {
-  const last = lastAttempt(intent);
-  if (last === undefined || last.result !== undefined) return intent;
-  return { ...intent, attempts: [...intent.attempts.slice(0, -1), { ...last, lostAt: now }] };
-}
-
-function takeSearch(
-  intent: Intent,
-  event: { facts: SearchFacts; dueAt: number; handover?: Handover },
-): Intent {
-  const { facts } = event;
-  const counted = { ...intent, searches: intent.searches + 1, lastSearch: facts, dueAt: event.dueAt };
-  const seenAt = facts.candidates.length > 0 ? (intent.seenAt ?? facts.startedAt) : intent.seenAt;
-  if (event.handover !== undefined) return { ...counted, seenAt, handover: event.handover };
-  if (facts.verdict === 'found') {
-    const acknowledgedId = intent.acknowledgedId ?? facts.candidates[0] ?? null;
-    return { ...counted, seenAt, acknowledgedId, state: 'acknowledged', readbacks: 0 };
-  }
-  if (facts.verdict !== 'absent') return { ...counted, seenAt };
-  return { ...counted, state: 'absent', absentSince: intent.absentSince ?? facts.startedAt };
-}
-
-function confirm(intent: Intent, event: { receipt: Receipt; dueAt: number | null }): Intent {
-  const { receipt, dueAt } = event;
-  return {
-    ...intent,
-    state: 'confirmed',
-    externalId: receipt.externalId,
-    receipt,
-    handover: null,
-    searches: 0,
-    dueAt,
-  };
+  const proposal = NO_EVIDENCE.includes(event.kind) ? after.proposal : null;
+  return { kind: 'moved', intent: { ...after, idleRuns, proposal } };
 }

@@ -10,12 +10,14 @@ import type { Policy } from './route.ts';
 export type SendRefusal =
   | 'something_seen'
   | 'withdrawn'
+  | 'original_unsettled'
   | 'deadline_passed'
   | 'too_early'
   | 'frozen'
   | 'permission_missing'
   | 'budget_spent'
   | 'not_repeatable'
+  | 'check_first'
   | 'quiet_time'
   | 'search_first'
   | 'window_open'
@@ -29,6 +31,10 @@ export interface SendContext {
   readonly timing: Timing;
   /** The route, or everything, is frozen. */
   readonly frozen: boolean;
+  /** The intent that this one corrects is still open. */
+  readonly originalUnsettled: boolean;
+  /** The provider is asked whether a first write is in order. */
+  readonly needsCheck: boolean;
   /** Inside the run of send that made the last claim and saw it fail. */
   readonly sawItFail: boolean;
 }
@@ -36,19 +42,49 @@ export interface SendContext {
 /** An absence whose search started longer ago than this is taken again before it opens a send. */
 export const ABSENCE_HOLDS_MS = 300_000;
 
+/** A provider's word that a first write is in order is asked again after this time. */
+export const CHECK_HOLDS_MS = 60_000;
+
 /** Null when attempt n + 1 may be claimed at `now`; else the first reason why not. */
 export function maySend(intent: Intent, context: SendContext, now: number): SendRefusal | null {
-  if (intent.attempts.length > 0 && intent.seenAt !== null) return 'something_seen';
-  if (intent.noMoreWrites) return 'withdrawn';
-  if (now >= intent.sendBy) return 'deadline_passed';
-  if (now < intent.plannedAt) return 'too_early';
-  if (context.frozen) return 'frozen';
-  if (permissionOf(intent, context.policy.permission, now).kind === 'refused') return 'permission_missing';
-  if (intent.attempts.length >= context.policy.attempts) return 'budget_spent';
-  if (now < pauseEndsAt(intent, context.policy)) return 'quiet_time';
-  if (!intent.attempts.every((attempt) => repeatable(attempt, context.policy))) return 'not_repeatable';
-  if (!inDoubt(intent)) return null;
-  return classRefusal(intent, context, now);
+  return refusalsOf(intent, context, now)[0] ?? null;
+}
+
+/** Every reason why attempt n + 1 may not be claimed at `now`, in their order of precedence. */
+export function refusalsOf(intent: Intent, context: SendContext, now: number): SendRefusal[] {
+  const { policy } = context;
+  const reasons: readonly (readonly [SendRefusal, boolean])[] = [
+    ['something_seen', intent.contraryAt !== null || (intent.attempts.length > 0 && intent.seenAt !== null)],
+    ['withdrawn', intent.noMoreWrites],
+    ['deadline_passed', now >= intent.sendBy],
+    ['too_early', now < intent.plannedAt],
+    ['frozen', context.frozen],
+    ['original_unsettled', context.originalUnsettled],
+    ['budget_spent', intent.attempts.length >= policy.attempts],
+    ['permission_missing', permissionOf(intent, policy.permission, now).kind === 'refused'],
+    ['quiet_time', now < pauseEndsAt(intent, policy)],
+    ['not_repeatable', !allRepeatable(intent, policy)],
+    ['check_first', mustCheck(intent, context, now)],
+  ];
+  const held = reasons.flatMap(([name, holds]) => (holds ? [name] : []));
+  const byClass = inDoubt(intent) && !declaredAbsent(intent) ? classRefusal(intent, context, now) : null;
+  return byClass === null || held.includes(byClass) ? held : [...held, byClass];
+}
+
+/** People looked when everything sent must have shown; nothing was claimed since. */
+function declaredAbsent(intent: Intent): boolean {
+  return intent.state === 'absent' && intent.declaredAbsentAt !== null;
+}
+
+function allRepeatable(intent: Intent, policy: Policy): boolean {
+  // `repeatOn` guards automatic resends; people who declared absence decided on this one.
+  return declaredAbsent(intent) || intent.attempts.every((attempt) => repeatable(attempt, policy));
+}
+
+function mustCheck(intent: Intent, context: SendContext, now: number): boolean {
+  if (!context.needsCheck || inDoubt(intent)) return false;
+  if (intent.checkedAt === null || now - intent.checkedAt > CHECK_HOLDS_MS) return true;
+  return intent.cancelUntil !== null && now >= intent.cancelUntil;
 }
 
 /** The last moment for the first byte of an attempt claimed at `now`, exclusive. */
@@ -60,7 +96,8 @@ export function sendBeforeOf(intent: Intent, context: SendContext, ownDeadline: 
     inDoubt(intent) && intent.state !== 'absent' && Number.isFinite(keyEnd) ? keyEnd : Infinity;
   const permission = permissionOf(intent, context.policy.permission, now);
   const permitted = permission.kind === 'permitted' ? permission.until : now;
-  return Math.min(ownDeadline, intent.sendBy, permitted, keyLimit);
+  const checked = context.needsCheck ? (intent.cancelUntil ?? Infinity) : Infinity;
+  return Math.min(ownDeadline, intent.sendBy, permitted, keyLimit, checked);
 }
 
 function pauseEndsAt(intent: Intent, policy: Policy): number {

@@ -14,6 +14,7 @@ const NOTHING_YET = {
   seenAt: null,
   acknowledgedId: null,
   searches: 0,
+  searchingSince: null,
   unknownSince: null,
   lastSearch: null,
   absentSince: null,
@@ -23,7 +24,19 @@ const NOTHING_YET = {
   externalId: null,
   receipt: null,
   outcome: null,
+  attestedId: null,
   incident: null,
+  contraryAt: null,
+  trustedSearchAt: null,
+  cancelUntil: null,
+  checkedAt: null,
+  waitsFor: null,
+  followUp: null,
+  owner: null,
+  proposal: null,
+  waitUntil: null,
+  declaredAbsentAt: null,
+  surplus: [],
 } as const;
 
 type Grown = keyof typeof NOTHING_YET | 'state' | 'dueAt' | 'writeToken';
@@ -39,6 +52,8 @@ export function newlyAccepted(
   now: number,
 ): Intent {
   const quiet = { ...facts, ...NOTHING_YET, writeToken: facts.submitToken };
+  // A correction is looked at by its first run: its original may be open.
+  if (facts.corrects !== null) return { ...quiet, state: 'awaiting_approval', dueAt: now };
   const permitted = permissionOf(quiet, permission, now).kind === 'permitted';
   return permitted
     ? { ...quiet, state: 'ready', dueAt: Math.max(facts.plannedAt, now + timing.graceMs) }

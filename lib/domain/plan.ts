@@ -9,15 +9,18 @@ export type Plan =
   | { readonly do: 'claim' }
   | { readonly do: 'look' }
   | { readonly do: 'audit' }
+  | { readonly do: 'check' }
+  | { readonly do: 'follow_up' }
   | { readonly do: 'verify' }
   | { readonly do: 'hand_over' }
   | { readonly do: 'end' }
   /** Write the event first, then plan again. */
   | { readonly do: 'apply'; readonly event: LifeEvent }
   /** Write the event, then come back at `until`. */
-  | { readonly do: 'wait'; readonly until: number };
+  | { readonly do: 'wait'; readonly until: number; readonly waitsFor?: string };
 
-const FROZEN_PAUSE_MS = 60_000;
+/** While frozen, or while another intent goes first. */
+export const HELD_PAUSE_MS = 60_000;
 /** People are reminded of a handed-over intent after this time. */
 export const REMINDER_MS = DAY_MS;
 
@@ -39,8 +42,14 @@ export function planOf(intent: Intent, context: SendContext, now: number): Plan 
     case 'awaiting_approval':
       return planUnpermitted(intent, context, now);
     case 'handover':
-      return { do: 'wait', until: now + REMINDER_MS };
+      if (intent.waitUntil !== null && intent.waitUntil <= now)
+        return { do: 'apply', event: { kind: 'look_again', dueAt: now } };
+      return { do: 'wait', until: intent.waitUntil ?? now + REMINDER_MS };
     case 'confirmed':
+      // What contradicts it comes first: a follow-up that cannot be made must not hide a second effect.
+      if (intent.contraryAt !== null) return { do: 'audit' };
+      if (intent.followWith !== null && intent.followUp === null) return { do: 'follow_up' };
+      return intent.dueAt === null ? { do: 'end' } : { do: 'audit' };
     case 'rejected':
     case 'closed':
       return intent.dueAt === null ? { do: 'end' } : { do: 'audit' };
@@ -57,14 +66,23 @@ export function leaseEndsAt(intent: Pick<Intent, 'attempts'>, timing: Timing): n
 }
 
 function planUnpermitted(intent: Intent, context: SendContext, now: number): Plan {
+  if (intent.contraryAt !== null) return { do: 'audit' };
   if (intent.noMoreWrites || now >= intent.sendBy) return { do: 'apply', event: { kind: 'time_over' } };
+  if (context.originalUnsettled) {
+    return { do: 'wait', until: Math.min(intent.sendBy, now + HELD_PAUSE_MS), ...waiting(intent.corrects) };
+  }
   if (permissionOf(intent, context.policy.permission, now).kind === 'permitted') {
     return { do: 'apply', event: { kind: 'permitted', dueAt: now } };
   }
   return { do: 'wait', until: intent.sendBy };
 }
 
+function waiting(waitsFor: string | null): { waitsFor?: string } {
+  return waitsFor === null ? {} : { waitsFor };
+}
+
 function planWaiting(intent: Intent, context: SendContext, now: number): Plan {
+  if (intent.contraryAt !== null) return { do: 'audit' };
   const refusal = maySend(intent, context, now);
   return refusal === null ? { do: 'claim' } : planRefused(intent, refusal, context, now);
 }
@@ -79,9 +97,12 @@ function planRefused(intent: Intent, refusal: SendRefusal, context: SendContext,
     case 'too_early':
       return { do: 'wait', until: intent.plannedAt };
     case 'frozen':
-      return { do: 'wait', until: now + FROZEN_PAUSE_MS };
+      return { do: 'wait', until: now + HELD_PAUSE_MS };
+    case 'original_unsettled':
     case 'permission_missing':
       return { do: 'apply', event: { kind: 'permission_lapsed' } };
+    case 'check_first':
+      return { do: 'check' };
     case 'budget_spent':
       if (intent.state === 'ready') return { do: 'apply', event: { kind: 'budget_spent' } };
       return handOver(intent, 'budget_spent', now);

@@ -19,6 +19,8 @@ export interface ProviderPromise {
     /** Whether a stored error is replayed for the same key. */
     readonly storesErrors: boolean;
   };
+  /** Whether its records show our reference; else an effect is known by its content, and twins go in turn. */
+  readonly referenceShown: boolean;
   /** Our reference is unique there for ever. */
   readonly uniqueReference: boolean;
   readonly search?: {

@@ -15,8 +15,10 @@ export interface Look {
   readonly failed: boolean;
   readonly complete: boolean;
   readonly authorised: boolean;
-  /** External ids that match, each once. */
+  /** External ids that match and have an effect, each once. */
   readonly matched: readonly string[];
+  /** Ids that match and that the provider lists as refused, without effect. */
+  readonly refused?: readonly string[];
 }
 
 /** When an empty search starts to prove absence, exclusive; null when D or L is not promised. */
@@ -41,10 +43,28 @@ export function verdictOf(intent: Intent, look: Look, timing: Timing, lag: Lag):
   if (look.matched.length > 1) return 'many';
   if (look.failed || !look.complete || !look.authorised) return 'inconclusive';
   if (look.matched.length === 1) return 'found';
-  // What was once seen is never absent.
-  if (intent.seenAt !== null) return 'wait';
+  // What was once seen is never absent; a refused record says more than an empty answer.
+  if (intent.seenAt !== null || (look.refused ?? []).length > 0) return 'wait';
   const end = windowEndsAt(intent, timing, lag);
   return end !== null && look.startedAt > end ? 'absent' : 'wait';
+}
+
+/**
+ * The provider's own record says refused, and nothing else can be out: there was one attempt only, or a complete
+ * search that started after the window shows refused records only.
+ */
+export function showsRefusal(
+  intent: Pick<Intent, 'attempts'>,
+  look: Pick<Look, 'startedAt' | 'failed' | 'complete' | 'authorised' | 'refused'> & {
+    readonly matched: readonly unknown[];
+  },
+  timing: Timing,
+  lag: Lag,
+): boolean {
+  if (look.failed || !look.complete || !look.authorised || look.matched.length > 0) return false;
+  if ((look.refused ?? []).length === 0) return false;
+  const end = windowEndsAt(intent, timing, lag);
+  return intent.attempts.length === 1 || (end !== null && look.startedAt > end);
 }
 
 /** Something was seen, and a search that started after everything could show shows nothing. */

@@ -1,6 +1,19 @@
 import type { Environment } from './intent.ts';
 import type { Lag, ProviderPromise } from './promise.ts';
 
+/** A limit on a payload field at the top: a number, or money in one currency. */
+export type AmountLimit =
+  | { readonly field: string; readonly amount: number }
+  | {
+      readonly field: string;
+      /** A decimal string, at most as fine as the currency. */
+      readonly amount: string;
+      /** ISO 4217. */
+      readonly currency: string;
+      /** The payload field that names the currency. */
+      readonly currencyField: string;
+    };
+
 /** Who lets a write out. */
 export type Permission =
   | {
@@ -18,10 +31,12 @@ export type Permission =
       readonly accepts: readonly string[];
       /** Longest life of an approval, ms. */
       readonly longestMs: number;
+      /** Subjects who may sign, asked again at every use; null: everybody who holds the scope. */
+      readonly approvers: readonly string[] | null;
       /** Whether the submitter may not approve. */
       readonly separate: boolean;
-      /** Two people from this amount of this numeric payload field on; null: one is enough. */
-      readonly twoFrom: { readonly field: string; readonly amount: number } | null;
+      /** Two people from this limit on; null: one is enough. */
+      readonly twoFrom: AmountLimit | null;
       /** Whether an approval given before an absence was proved no longer holds. */
       readonly freshAfterAbsent: boolean;
     };
@@ -41,6 +56,8 @@ export interface Policy {
   readonly repeatOn: readonly string[];
   /** Default distance from `plannedAt` to `sendBy`, ms. */
   readonly sendWithinMs: number;
+  /** An approved intent without an external id for longer than this is listed for people, ms. */
+  readonly confirmWithinMs: number;
 }
 
 /** A configured way out: provider, account, environment, action and policy. */

@@ -16,6 +16,8 @@ export interface Readback {
     readonly externalId: string;
     readonly checks: Readonly<Record<string, boolean>>;
   }[];
+  /** Ids that match and that the provider lists as refused, without effect. */
+  readonly refused?: readonly string[];
 }
 
 export type Verification =
@@ -63,18 +65,20 @@ export function judgeReadback(
 
 /** Ids that answers gave. Two of them are two effects, whatever a readback shows. */
 function acknowledgedIds(intent: Intent): string[] {
-  return intent.attempts.flatMap(({ result }) =>
+  const told = intent.attempts.flatMap(({ result }) =>
     result?.kind === 'acknowledged' && result.externalId !== null ? [result.externalId] : [],
   );
+  return told.filter((id) => !intent.surplus.includes(id));
 }
 
 function judgeOne(intent: Intent, readback: Readback, searchedWhole: boolean): Verification {
   const record = readback.matched[0];
   if (record === undefined || readback.matched.length > 1) return handOver('many', []);
-  const checks = {
-    ...record.checks,
-    externalId: intent.acknowledgedId === null || intent.acknowledgedId === record.externalId,
-  };
+  const told = [
+    ...acknowledgedIds(intent),
+    ...(intent.acknowledgedId === null ? [] : [intent.acknowledgedId]),
+  ];
+  const checks = { ...record.checks, externalId: told.every((id) => id === record.externalId) };
   if (!Object.values(checks).every(Boolean)) return handOver('mismatch', [record.externalId]);
   return { kind: 'verified', externalId: record.externalId, checks, searchedWhole };
 }

@@ -56,11 +56,20 @@ export type WriteResult =
       /** Evidence id: the token of the attempt. */
       readonly evidenceId: string;
       readonly at: number;
+      /** The provider said that something of ours exists there already: evidence, whichever attempt made it. */
+      readonly exists?: true;
     };
+
+/** Whether a result says that there is an effect outside. */
+export function tellsOfEffect(result: WriteResult): boolean {
+  return result.kind === 'acknowledged' || (result.kind === 'unknown' && result.exists === true);
+}
 
 /** How a provider's adapter reads one complete answer whose body is JSON. */
 export type Reading =
   | { readonly kind: 'acknowledged'; readonly externalId: string | null }
+  /** It refuses because something of ours is there already. The id that it may tell is not trusted. */
+  | { readonly kind: 'exists' }
   /** The promise lists this exact status and body shape as "not executed". */
   | { readonly kind: 'not_executed' }
   | { readonly kind: 'unrecognised' };
@@ -132,10 +141,11 @@ function judgeAnswer(
       at: attempt.at,
     };
   }
-  return unknown(success ? 'bad_answer' : `status_${answer.status}`, attempt);
+  const result = unknown(success ? 'bad_answer' : `status_${answer.status}`, attempt);
+  return reading.kind === 'exists' ? { ...result, exists: true } : result;
 }
 
-function unknown(code: ErrorKind, attempt: JudgedAttempt): WriteResult {
+function unknown(code: ErrorKind, attempt: JudgedAttempt): Extract<WriteResult, { kind: 'unknown' }> {
   return { kind: 'unknown', code, startedAt: attempt.startedAt, evidenceId: attempt.token, at: attempt.at };
 }
 

@@ -22,6 +22,16 @@ export function listPlace(tenant: string, listDay: string) {
   });
 }
 
+/** A place in a tenant's list of what people should look at. */
+export function attentionPlace(tenant: string, attentionOf: string) {
+  return z.strictObject({
+    attentionOf: z.literal(attentionOf),
+    attentionAt: z.number().int(),
+    pk: z.string().startsWith(`T#${tenant}#I#`).max(1024),
+    sk: z.literal(INTENT_SORT_KEY),
+  });
+}
+
 /** A place among what is due in one shard. */
 export function duePlace(dueShard: string) {
   const sk = z.literal(INTENT_SORT_KEY);

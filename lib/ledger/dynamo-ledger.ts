@@ -1,14 +1,15 @@
 /** The ledger on one DynamoDB table. Facts travel in one conditional update; nothing here decides. */
-import { sha256 } from '../domain/fingerprint.ts';
 import type { Intent, IntentRef } from '../domain/intent.ts';
 import type { NewId } from '../platform/ids.ts';
 import { TABLE } from '../platform/names.ts';
-import { decodeCursor, duePlace, encodeCursor, evidencePlace, listPlace } from './cursor.ts';
+import { decodeCursor, duePlace, encodeCursor } from './cursor.ts';
+import { split, whole } from './dynamo-bytes.ts';
+import { dueEvents, hold, saveEvent, takeEvent } from './dynamo-events.ts';
+import { attentionPage, countConflicts, evidencePage, listPage } from './dynamo-queries.ts';
 import { type Store, type StoreOptions, storeOf } from './dynamo-store.ts';
 import {
   bindingPartition,
   evidenceSortKey,
-  INLINE_BYTES,
   INTENT_SORT_KEY,
   type Item,
   isOurs,
@@ -17,8 +18,7 @@ import {
   refOf,
   toItem,
 } from './item.ts';
-import { type Evidence, type Ledger, LedgerUnavailable, type Page, type RouteState } from './ledger.ts';
-import { fromItem } from './stored-intent.ts';
+import { type Ledger, LedgerUnavailable, type RouteState } from './ledger.ts';
 import { updateOf } from './update.ts';
 
 export function dynamoLedger(options: StoreOptions & { readonly newId: NewId }): Ledger {
@@ -43,6 +43,11 @@ export function dynamoLedger(options: StoreOptions & { readonly newId: NewId }):
       const held = await store.put({ pk, sk: 'BINDING', owner: partitionOf(owner) });
       return { kind: held === 'done' || held?.['owner'] === partitionOf(owner) ? 'mine' : 'taken' };
     },
+    boundTo: async (binding) => {
+      const held = await store.get(bindingPartition(binding), 'BINDING');
+      return held === undefined ? undefined : refOf(String(held['owner']));
+    },
+    hold: (key, owner, from) => hold(store, key, owner, from),
     addEvidence: async (ref, evidence) => {
       const facts = JSON.stringify(evidence.facts);
       await store.put({ ...evidence, facts, pk: partitionOf(ref), sk: evidenceSortKey(evidence) });
@@ -60,6 +65,10 @@ export function dynamoLedger(options: StoreOptions & { readonly newId: NewId }):
       });
       return { items: items.map((item) => refOf(String(item['pk']))), cursor: encodeCursor(last) };
     },
+    takeEvent: (event) => takeEvent(store, event),
+    saveEvent: (before, after) => saveEvent(store, before, after),
+    dueEvents: (now, limit) => dueEvents(store, now, limit),
+    attention: (tenant, unit, list, limit, cursor) => attentionPage(store, tenant, unit, list, limit, cursor),
     list: (tenant, unit, day, limit, cursor) =>
       listPage(store, tenant, listPartition(tenant, unit, day), limit, cursor),
     freeze: async (route, freeze) => {
@@ -86,23 +95,6 @@ async function create(store: Store, intent: Intent): ReturnType<Ledger['create']
   return { kind: stored.submitToken === intent.submitToken ? 'created' : 'exists', intent: stored };
 }
 
-/** A large payload goes into its own item, addressed by its content, put before the intent that needs it. */
-function split(item: Item): { item: Item; bytes?: Item } {
-  const { payload, frozen, ...rest } = item;
-  const text = JSON.stringify({ payload, frozen });
-  if (Buffer.byteLength(text) <= INLINE_BYTES) return { item };
-  const bytesKey = `P#${sha256(text)}`;
-  return { item: { ...rest, bytesKey }, bytes: { pk: rest['pk'], sk: bytesKey, text } };
-}
-
-async function whole(store: Store, item: Item): Promise<Intent> {
-  const { bytesKey, pk } = item;
-  if (typeof bytesKey !== 'string') return fromItem(item);
-  const bytes = await store.get(String(pk), bytesKey);
-  if (bytes === undefined) throw new LedgerUnavailable('Cannot find the stored request of this intent.');
-  return fromItem({ ...item, ...(JSON.parse(String(bytes['text'])) as Item) });
-}
-
 async function readForSend(store: Store, ref: IntentRef, route: string): ReturnType<Ledger['readForSend']> {
   const found = await store.batchGet([
     { pk: partitionOf(ref), sk: INTENT_SORT_KEY },
@@ -114,66 +106,6 @@ async function readForSend(store: Store, ref: IntentRef, route: string): ReturnT
     intent: item === undefined ? undefined : await whole(store, item),
     frozen: found.some((each) => each['sk'] === 'ROUTE' && each['frozen'] === true),
   };
-}
-
-async function evidencePage(
-  store: Store,
-  ref: IntentRef,
-  limit: number,
-  cursor: string | null,
-): Promise<Page<Evidence>> {
-  const pk = partitionOf(ref);
-  const { items, last } = await store.query({
-    KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-    ExpressionAttributeValues: { ':pk': pk, ':prefix': 'E#' },
-    Limit: limit,
-    ConsistentRead: true,
-    ...(cursor === null ? {} : { ExclusiveStartKey: decodeCursor(cursor, evidencePlace(pk)) }),
-  });
-  const evidence = items.map((item) => ({
-    kind: String(item['kind']),
-    id: String(item['id']),
-    at: Number(item['at']),
-    facts: JSON.parse(String(item['facts'])) as Evidence['facts'],
-  }));
-  return { items: evidence, cursor: encodeCursor(last) };
-}
-
-async function countConflicts(store: Store, ref: IntentRef): Promise<number> {
-  let total = 0;
-  let from: Item | undefined;
-  do {
-    const { count, last } = await store.query({
-      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-      ExpressionAttributeValues: { ':pk': partitionOf(ref), ':prefix': 'E#conflict#' },
-      Select: 'COUNT',
-      ConsistentRead: true,
-      ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-    });
-    total += count;
-    from = last;
-  } while (from !== undefined);
-  return total;
-}
-
-async function listPage(
-  store: Store,
-  tenant: string,
-  listDay: string,
-  limit: number,
-  cursor: string | null,
-): Promise<Page<Intent>> {
-  const { items, last } = await store.query({
-    IndexName: TABLE.indexes.list.name,
-    KeyConditionExpression: 'listDay = :day',
-    ExpressionAttributeValues: { ':day': listDay },
-    ScanIndexForward: false,
-    Limit: limit,
-    ...(cursor === null ? {} : { ExclusiveStartKey: decodeCursor(cursor, listPlace(tenant, listDay)) }),
-  });
-  const intents = await Promise.all(items.map((item) => store.get(String(item['pk']), INTENT_SORT_KEY)));
-  const present = intents.filter((item): item is Item => item !== undefined);
-  return { items: await Promise.all(present.map((item) => whole(store, item))), cursor: encodeCursor(last) };
 }
 
 function routeState({ frozen, by, why, at }: Item): RouteState {

@@ -58,8 +58,16 @@ export function storeOf({ client, table }: StoreOptions) {
       return answer.Responses?.[table] ?? [];
     },
     /** Put if absent, or under the condition given. */
-    put: (Item: Item, condition = 'attribute_not_exists(pk)', values?: Record<string, unknown>) => {
-      const given = values === undefined ? {} : { ExpressionAttributeValues: values };
+    put: (
+      Item: Item,
+      condition = 'attribute_not_exists(pk)',
+      values?: Record<string, unknown>,
+      names?: Record<string, string>,
+    ) => {
+      const given = {
+        ...(values === undefined ? {} : { ExpressionAttributeValues: values }),
+        ...(names === undefined ? {} : { ExpressionAttributeNames: names }),
+      };
       return conditional(
         client.send(new PutCommand({ ...common, Item, ConditionExpression: condition, ...given })),
       );

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Intent, IntentRef } from '../domain/intent.ts';
 import { utc } from '../platform/clock.ts';
-import { type Binding, DUE_SHARDS, type Evidence } from './ledger.ts';
+import { type AttentionList, type Binding, DUE_SHARDS, type Evidence, type OutsideEvent } from './ledger.ts';
 
 export type Item = { readonly [attribute: string]: unknown };
 
@@ -38,6 +38,17 @@ export function bindingPartition(binding: Binding): string {
   return `X#${JSON.stringify([provider, account, environment, kind, externalId])}`;
 }
 
+export function holdPartition(key: string): string {
+  return `L#${key}`;
+}
+
+export function eventPartition(event: Pick<OutsideEvent, 'endpoint' | 'id'>): string {
+  return `H#${JSON.stringify([event.endpoint, event.id])}`;
+}
+
+/** The partition of the due index in which events wait to be matched again. */
+export const DUE_EVENTS = 'due#events';
+
 export function listPartition(tenant: string, unit: string, day: string): string {
   return `${partOfKey(tenant)}#${partOfKey(unit)}#${day}`;
 }
@@ -52,20 +63,38 @@ export function shardOf(intentId: string): number {
   return sum;
 }
 
-const ATTENTION: readonly string[] = ['unknown', 'handover'];
+const DOUBTFUL: readonly string[] = ['unknown', 'handover'];
+const SETTLED: readonly string[] = ['confirmed', 'rejected', 'closed'];
+
+/** Partition of the attention index; `approved` has one of its own, so that neither list hides the other. */
+export function attentionPartition(tenant: string, unit: string, list: AttentionList): string {
+  return `${partOfKey(tenant)}#${partOfKey(unit)}#${list}`;
+}
+
+/** In which list an intent is, and since when; null when nobody needs to look. */
+function attentionOf(intent: Intent): { attentionOf: string; attentionAt: number } | null {
+  const open = !SETTLED.includes(intent.state);
+  const conflicted = intent.conflictAt !== null && open;
+  if (DOUBTFUL.includes(intent.state) || intent.incident !== null || conflicted) {
+    const attentionAt = intent.unknownSince ?? intent.createdAt;
+    return { attentionOf: attentionPartition(intent.tenant, intent.unit, 'doubtful'), attentionAt };
+  }
+  const signedAt = intent.approval?.signatures.at(-1)?.at;
+  if (signedAt === undefined || !open) return null;
+  return { attentionOf: attentionPartition(intent.tenant, intent.unit, 'approved'), attentionAt: signedAt };
+}
 
 /** Attributes of the item; null fields are left out, so that the sparse indexes stay sparse. */
 export function toItem(intent: Intent): Item {
-  const { payload, ...plain } = intent;
-  const attention = ATTENTION.includes(intent.state) || intent.incident !== null;
+  const { payload, followWith, ...plain } = intent;
   const all: Record<string, unknown> = {
     ...plain,
     pk: partitionOf({ tenant: intent.tenant, intentId: intent.id }),
     sk: INTENT_SORT_KEY,
     payload: JSON.stringify(payload),
+    followWith: followWith === null ? null : { ...followWith, payload: JSON.stringify(followWith.payload) },
     dueShard: intent.dueAt === null ? null : `due#${shardOf(intent.id)}`,
-    attentionOf: attention ? intent.tenant : null,
-    attentionAt: attention ? (intent.unknownSince ?? intent.createdAt) : null,
+    ...attentionOf(intent),
     listDay: listPartition(intent.tenant, intent.unit, dayOf(intent.createdAt)),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));

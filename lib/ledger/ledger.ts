@@ -4,6 +4,9 @@
  * `due`, `list` only propose, whoever decides reads the item again. May import `lib/domain`.
  */
 import type { Environment, Intent, IntentRef, JsonObject } from '../domain/intent.ts';
+import type { OutsideEvent } from './outside-event.ts';
+
+export type { OutsideEvent } from './outside-event.ts';
 
 /** Under which condition a changed intent may be written. */
 export type Guard =
@@ -26,7 +29,7 @@ export interface Binding {
 }
 
 export interface Evidence {
-  /** `search` or `conflict`. */
+  /** `search`, `conflict`, `approval`, `webhook`, `decision`, ...: one word per sort of fact. */
   readonly kind: string;
   readonly id: string;
   readonly at: number;
@@ -72,6 +75,14 @@ export interface Ledger {
     binding: Binding,
     owner: IntentRef,
   ) => Promise<{ readonly kind: 'mine' } | { readonly kind: 'taken' }>;
+  /** Whose record it is, if anybody's. */
+  readonly boundTo: (binding: Binding) => Promise<IntentRef | undefined>;
+  /** Put if absent, mine, or held by `from`; `key` stands for what twins share. */
+  readonly hold: (
+    key: string,
+    owner: IntentRef,
+    from: IntentRef | null,
+  ) => Promise<{ readonly kind: 'mine' } | { readonly kind: 'taken'; readonly by: IntentRef }>;
   /** Append-only: put if absent. */
   readonly addEvidence: (ref: IntentRef, evidence: Evidence) => Promise<void>;
   readonly evidence: (ref: IntentRef, limit: number, cursor: string | null) => Promise<Page<Evidence>>;
@@ -83,6 +94,23 @@ export interface Ledger {
     limit: number,
     cursor: string | null,
   ) => Promise<Page<IntentRef>>;
+  /** Put if absent by endpoint and id; answers what stands. */
+  readonly takeEvent: (event: OutsideEvent) => Promise<OutsideEvent>;
+  /** Writes on `changes` as read; false when somebody else was first. */
+  readonly saveEvent: (before: OutsideEvent, after: OutsideEvent) => Promise<boolean>;
+  /** Events to be matched again by `now`, oldest first. */
+  readonly dueEvents: (now: number, limit: number) => Promise<readonly OutsideEvent[]>;
+  /**
+   * A unit's intents that people should look at, longest waiting first. `doubtful`: unknown, handed over,
+   * with an incident, or open with a conflict; `approved`: every other open one that somebody signed.
+   */
+  readonly attention: (
+    tenant: string,
+    unit: string,
+    list: AttentionList,
+    limit: number,
+    cursor: string | null,
+  ) => Promise<Page<Intent>>;
   /** A unit's intents of one UTC day (`YYYY-MM-DD`), newest first. */
   readonly list: (
     tenant: string,
@@ -96,6 +124,8 @@ export interface Ledger {
   /** Lets them go on. */
   readonly thaw: (route: string, thaw: Freeze) => Promise<RouteState>;
 }
+
+export type AttentionList = 'doubtful' | 'approved';
 
 /** Number of shards of the due index. */
 export const DUE_SHARDS = 4;

@@ -2,18 +2,30 @@
 import type { Intent, IntentRef } from '../domain/intent.ts';
 import type { NewId } from '../platform/ids.ts';
 import {
+  attentionPartition,
   bindingPartition,
   changesBetween,
+  eventPartition,
   evidenceSortKey,
+  holdPartition,
   INTENT_SORT_KEY,
   type Item,
   isOurs,
   listPartition,
   partitionOf,
+  refOf,
   shardOf,
   toItem,
 } from './item.ts';
-import { BadCursor, type Evidence, type Guard, type Ledger, type Page, type RouteState } from './ledger.ts';
+import {
+  BadCursor,
+  type Evidence,
+  type Guard,
+  type Ledger,
+  type OutsideEvent,
+  type Page,
+  type RouteState,
+} from './ledger.ts';
 import { fromItem } from './stored-intent.ts';
 
 export function memoryLedger(newId: NewId): Ledger {
@@ -75,6 +87,18 @@ export function memoryLedger(newId: NewId): Ledger {
       items.set(pk, { owner: holder });
       return { kind: holder === partitionOf(owner) ? 'mine' : 'taken' };
     },
+    boundTo: async (binding) => {
+      const owner = items.get(bindingPartition(binding))?.['owner'];
+      return owner === undefined ? undefined : refOf(String(owner));
+    },
+    hold: async (key, owner, from) => {
+      const pk = holdPartition(key);
+      const holder = String(items.get(pk)?.['owner'] ?? partitionOf(owner));
+      const free = [owner, ...(from === null ? [] : [from])].map(partitionOf).includes(holder);
+      if (!free) return { kind: 'taken', by: refOf(holder) };
+      items.set(pk, { owner: partitionOf(owner) });
+      return { kind: 'mine' };
+    },
     addEvidence: async (ref, evidence) => {
       const key = address(partitionOf(ref), evidenceSortKey(evidence));
       if (!items.has(key)) items.set(key, { sk: 'E', evidence: structuredClone(evidence) });
@@ -90,6 +114,35 @@ export function memoryLedger(newId: NewId): Ledger {
       const last = page.at(-1);
       const items = page.map((each) => ({ tenant: each.tenant, intentId: each.id }));
       return { items, cursor: due.length > limit && last !== undefined ? placeOf(last) : null };
+    },
+    takeEvent: async (event) => {
+      const known = items.get(eventPartition(event));
+      if (known !== undefined) return known['event'] as OutsideEvent;
+      items.set(eventPartition(event), { event });
+      return event;
+    },
+    saveEvent: async (before, after) => {
+      const known = items.get(eventPartition(before))?.['event'] as OutsideEvent | undefined;
+      if (known?.changes !== before.changes) return false;
+      items.set(eventPartition(before), { event: { ...after, changes: before.changes + 1 } });
+      return true;
+    },
+    dueEvents: async (now, limit) =>
+      [...items.values()]
+        .flatMap((item) => (item['event'] === undefined ? [] : [item['event'] as OutsideEvent]))
+        .filter((event) => event.dueAt !== null && event.dueAt <= now)
+        .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0))
+        .slice(0, limit),
+    attention: async (tenant, unit, list, limit, cursor) => {
+      const wanted = intents().filter(
+        (each) => toItem(each)['attentionOf'] === attentionPartition(tenant, unit, list),
+      );
+      const since = (each: Intent) => Number(toItem(each)['attentionAt']);
+      return pageOf(
+        wanted.sort((a, b) => since(a) - since(b)),
+        limit,
+        cursor,
+      );
     },
     list: async (tenant, unit, day, limit, cursor) => {
       const wanted = listPartition(tenant, unit, day);

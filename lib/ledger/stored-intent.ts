@@ -24,7 +24,14 @@ const writeResult = z.discriminatedUnion('kind', [
     detail: z.string(),
     at: ms,
   }),
-  z.object({ kind: z.literal('unknown'), code: z.string(), startedAt: ms, evidenceId: z.string(), at: ms }),
+  z.object({
+    kind: z.literal('unknown'),
+    code: z.string(),
+    startedAt: ms,
+    evidenceId: z.string(),
+    at: ms,
+    exists: z.literal(true).optional(),
+  }),
 ]) as unknown as z.ZodType<WriteResult>;
 
 const environment = z.enum(['test', 'production']);
@@ -50,6 +57,7 @@ const search = z.object({
   account: z.string(),
   environment,
   error: z.string().optional(),
+  cancelUntil: ms.optional(),
 });
 
 const handover = z.object({ reason: z.string(), candidates: z.array(z.string()), at: ms });
@@ -75,6 +83,18 @@ const approval = z.object({
   revoked: signature.nullable(),
 });
 
+const decision = z.looseObject({ kind: z.string() });
+const proposal = z.object({
+  id: z.string(),
+  decision,
+  by: z.string(),
+  reason: z.string(),
+  at: ms,
+  until: ms,
+});
+/** Payloads are kept as text: a number in them must come back as it was. */
+const followUp = z.object({ route: z.string(), payload: z.string().transform(jsonOf) });
+
 const stored = z.object({
   id: z.string(),
   tenant: z.string(),
@@ -86,7 +106,7 @@ const stored = z.object({
   provider: z.string(),
   account: z.string(),
   parent: maybe(z.string()),
-  payload: z.string().transform((text) => JSON.parse(text) as JsonObject),
+  payload: z.string().transform(jsonOf),
   frozen: z.object({
     method: z.enum(['POST', 'PUT']),
     path: z.string(),
@@ -99,6 +119,8 @@ const stored = z.object({
   submitToken: z.string(),
   submittedBy: z.string(),
   traceIds: z.record(z.string(), z.string()),
+  corrects: maybe(z.string()),
+  followWith: maybe(followUp),
   createdAt: ms,
   plannedAt: ms,
   sendBy: ms,
@@ -112,6 +134,7 @@ const stored = z.object({
   seenAt: maybe(ms),
   acknowledgedId: maybe(z.string()),
   searches: count,
+  searchingSince: maybe(ms),
   unknownSince: maybe(ms),
   lastSearch: maybe(search),
   absentSince: maybe(ms),
@@ -122,9 +145,25 @@ const stored = z.object({
   externalId: maybe(z.string()),
   receipt: maybe(receipt),
   outcome: maybe(z.enum(['no_effect', 'attested', 'undetermined'])),
+  attestedId: maybe(z.string()),
   incident: maybe(handover),
+  contraryAt: maybe(ms),
+  trustedSearchAt: maybe(ms),
+  cancelUntil: maybe(ms),
+  checkedAt: maybe(ms),
+  waitsFor: maybe(z.string()),
+  followUp: maybe(z.string()),
+  owner: maybe(signature),
+  proposal: maybe(proposal),
+  waitUntil: maybe(ms),
+  declaredAbsentAt: maybe(ms),
+  surplus: z.array(z.string()).default([]),
   writeToken: z.string(),
 });
+
+function jsonOf(text: string): JsonObject {
+  return JSON.parse(text) as JsonObject;
+}
 
 /** Parses an item again; throws when what is stored is not an intent. */
 export function fromItem(item: Item): Intent {

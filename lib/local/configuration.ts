@@ -3,56 +3,125 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** D and L of the simulated warehouse: small, real, and obeyed by it. */
+/** D and L of the simulated providers: small, real, and obeyed by them. */
 export const LOCAL_LAG = { applyDelayMs: 500, visibilityLagMs: 300 };
 export const LOCAL_ACCOUNT = 'tokyo-1';
 
-export interface LocalSecrets {
-  readonly 'warehouse-write': string;
-  readonly 'warehouse-read': string;
+/** The endpoint at which the signed events of one supplier arrive. */
+export function webhookEndpoint(kind: string): string {
+  return `supplier-${kind}`;
 }
 
-/** The same secrets at every start on the same data: the warehouse may have outlived us. */
+const SECRETS = [
+  'warehouse-write',
+  'warehouse-read',
+  'supplier-write',
+  'supplier-read',
+  'supplier-webhook',
+] as const;
+
+export type LocalSecrets = Readonly<Record<(typeof SECRETS)[number], string>>;
+
+/** The same secrets at every start on the same data: the simulators may have outlived us. New ones are added. */
 export function localSecrets(dataDir: string): { file: string; secrets: LocalSecrets } {
   const file = join(dataDir, 'secrets.json');
-  if (!existsSync(file)) {
-    const secrets: LocalSecrets = { 'warehouse-write': secret(), 'warehouse-read': secret() };
-    writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
-  }
-  return { file, secrets: JSON.parse(readFileSync(file, 'utf8')) as LocalSecrets };
+  const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<LocalSecrets>) : {};
+  const secrets = Object.fromEntries(SECRETS.map((name) => [name, known[name] ?? made(name)]));
+  writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
+  return { file, secrets: secrets as LocalSecrets };
 }
 
-/** Writes the routes file: the warehouse with its own policy, once resending first and once searching first. */
-export function writeRoutes(dataDir: string, warehouseUrl: string): string {
-  const policy = {
-    permission: { kind: 'standing', version: 'local-1', until: '2100-01-01T00:00:00Z' },
-    attempts: 4,
-    requestMs: 1000,
-    pauseMs: 100,
-    resend: 'first',
-    repeatOn: ['not_sent', 'closed_without_answer', 'timeout', 'lost', 'status_503'],
-    sendWithinMs: 86_400_000,
-  };
+/** Standard Webhooks wants its secrets in a form of their own. */
+function made(name: string): string {
+  const bytes = randomBytes(24);
+  return name.endsWith('-webhook') ? `whsec_${bytes.toString('base64')}` : bytes.toString('hex');
+}
+
+const ALWAYS = { kind: 'standing', version: 'local-1', until: '2100-01-01T00:00:00Z' };
+const POLICY = {
+  permission: ALWAYS,
+  attempts: 4,
+  requestMs: 1000,
+  pauseMs: 100,
+  resend: 'after_search',
+  repeatOn: ['not_sent', 'closed_without_answer', 'timeout', 'lost', 'status_503'],
+  sendWithinMs: 86_400_000,
+};
+/** Somebody else than the submitter signs; from a million yen on two people do. */
+const SIGNED = {
+  kind: 'approval',
+  version: 'local-1',
+  longestMs: 86_400_000,
+  separate: true,
+  twoFrom: { field: 'total', amount: '1000000', currency: 'JPY', currencyField: 'currency' },
+};
+
+type Place = { readonly account: string; readonly environment: string; readonly baseUrl: string };
+
+/** The warehouse with its own policy, once resending first and once searching first. */
+function warehouseRoutes(baseUrl: string): object[] {
   const warehouse = {
     provider: 'warehouse',
-    account: LOCAL_ACCOUNT,
-    environment: 'test',
     action: 'reserve',
     keyField: 'order_id',
-    baseUrl: warehouseUrl,
+    ...placeOf(baseUrl),
     writeSecretRef: 'local:warehouse-write',
     readSecretRef: 'local:warehouse-read',
     ...LOCAL_LAG,
   };
-  const routes = [
-    { name: 'warehouse', ...warehouse, policy },
-    { name: 'warehouse-search-first', ...warehouse, policy: { ...policy, resend: 'after_search' } },
+  return [
+    { name: 'warehouse', ...warehouse, policy: { ...POLICY, resend: 'first' } },
+    { name: 'warehouse-search-first', ...warehouse, policy: POLICY },
   ];
-  const file = join(dataDir, 'routes.json');
-  writeFileSync(file, `${JSON.stringify({ tenants: [{ tenant: 'acme', routes }] }, null, 2)}\n`);
-  return file;
 }
 
-function secret(): string {
-  return randomBytes(24).toString('hex');
+/** Three ways to a supplier: orders and cancellations are signed one by one, confirmation e-mails are not. */
+function supplierRoutes(kind: string, baseUrl: string) {
+  const supplier = {
+    ...placeOf(baseUrl),
+    keyField: 'purchase_order',
+    writeSecretRef: 'local:supplier-write',
+    readSecretRef: 'local:supplier-read',
+    // Nothing can be searched at the blind one: bounds would promise what nobody can see.
+    ...(kind === 'blind' ? {} : LOCAL_LAG),
+  };
+  const way = (name: string, provider: string, action: string, permission: object) => ({
+    name: `${name}-${kind}`,
+    provider,
+    // Without the kind: a purchase order is ordered once, at whichever supplier.
+    action,
+    ...supplier,
+    policy: { ...POLICY, permission, pauseMs: 500 },
+  });
+  return [
+    way('orders', `supplier-${kind}`, 'order', SIGNED),
+    way('cancellations', `supplier-${kind}-cancellation`, 'cancel', { ...SIGNED, twoFrom: null }),
+    way('confirmations', `supplier-${kind}-confirmation`, 'confirm', ALWAYS),
+  ];
+}
+
+function placeOf(baseUrl: string): Place {
+  return { account: LOCAL_ACCOUNT, environment: 'test', baseUrl };
+}
+
+/** Writes the routes file; `suppliers` are their addresses by kind, null where none were started. */
+export function writeRoutes(
+  dataDir: string,
+  warehouseUrl: string,
+  suppliers: Readonly<Record<string, string>> | null,
+): string {
+  const kinds = Object.entries(suppliers ?? {});
+  const ways = kinds.map(([kind, url]) => ({ kind, routes: supplierRoutes(kind, url) }));
+  const tenant = {
+    tenant: 'acme',
+    routes: [...warehouseRoutes(warehouseUrl), ...ways.flatMap((way) => way.routes)],
+    webhooks: ways.map(({ kind, routes }) => ({
+      endpoint: webhookEndpoint(kind),
+      routes: routes.map((route) => route.name),
+      secretRefs: ['local:supplier-webhook'],
+    })),
+  };
+  const file = join(dataDir, 'routes.json');
+  writeFileSync(file, `${JSON.stringify({ tenants: [tenant] }, null, 2)}\n`);
+  return file;
 }

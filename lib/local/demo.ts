@@ -1,107 +1,87 @@
 /**
- * `npm run demo`: the main job on one machine. It starts the local stack, submits a file of orders over HTTP,
- * prints what became of each, then submits the same file twice more: after a restart, and with an empty ledger.
+ * `npm run demo`: the main job on one machine, in two chapters, each on a local stack of its own. `warehouse`
+ * submits a file of orders three times; `orders` lets purchase orders meet six faults at four kinds of supplier.
  */
 import { parseArgs } from 'node:util';
-import Table from 'cli-table3';
-import pc from 'picocolors';
 import { CannotStart } from './cannot-start.ts';
-import { answersSince, brokenIn, differences, summarise } from './demo-judge.ts';
-import { type Pass, runPass } from './demo-pass.ts';
-import { BadOrders, type Order, readOrders } from './orders.ts';
-import { startService } from './service.ts';
-import { type Place, placesIn } from './stack.ts';
+import { ordersChapter } from './demo-orders.ts';
+import { warehouseChapter } from './demo-warehouse.ts';
+import { BadOrders, readOrders } from './orders.ts';
 import { EXIT } from './start.ts';
 
-const USAGE = `Usage: npm run demo -- [--json] [--orders examples/orders.jsonl]
-  --json     one JSON line per key and a last line with the sums on standard output
-  --orders   the file of orders to submit`;
-const DATA_DIR = '.kakutei/demo';
+const USAGE = `Usage: npm run demo -- [warehouse|orders] [--json] [--orders examples/orders.jsonl]
+  warehouse  that chapter alone: a file of orders at a warehouse, three times
+  orders     that chapter alone: purchase orders that need an approval, at four kinds of supplier
+  --json     one JSON line per key or scenario and a last line with the sums on standard output
+  --orders   the file of orders for the warehouse`;
+const CHAPTERS = ['warehouse', 'orders'] as const;
+const ORDERS = 'examples/orders.jsonl';
+
+type Chapter = (typeof CHAPTERS)[number];
+
+interface Wish {
+  readonly chapters: readonly Chapter[];
+  readonly json: boolean;
+  readonly orders: string;
+}
+
+class BadUsage extends Error {
+  override readonly name = 'BadUsage';
+}
 
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: string[]): Promise<number> {
   try {
-    const { values } = parseArgs({
-      args,
-      options: {
-        json: { type: 'boolean', default: false },
-        orders: { type: 'string', default: 'examples/orders.jsonl' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    if (values.help) {
+    const wish = wishIn(args);
+    if (wish === 'help') {
       process.stdout.write(`${USAGE}\n`);
       return EXIT.ok;
     }
-    return await demo(readOrders(values.orders), values.json);
+    return await demo(wish);
   } catch (error) {
     if (error instanceof CannotStart) return fail(error.message, EXIT.unavailable);
-    if (error instanceof BadOrders || isUsage(error))
+    if (error instanceof BadOrders || error instanceof BadUsage || isUsage(error))
       return fail(`${(error as Error).message}\n${USAGE}`, EXIT.usage);
     throw error;
   }
 }
 
-async function demo(orders: ReadonlyMap<string, readonly Order[]>, json: boolean): Promise<number> {
-  const first = await pass('1 of 3: a new ledger and a new warehouse', orders, ['ledger', 'book']);
-  const second = await pass('2 of 3: both restarted, the same orders again', orders, []);
-  const third = await pass('3 of 3: an empty ledger on the same warehouse', orders, ['ledger']);
-  const broken = [
-    ...brokenIn(first),
-    ...answersSince(first, second).map(() => 'pass 2: a POST left'),
-    ...answersSince(second, third).flatMap((answer) =>
-      answer === '200' ? [] : [`pass 3: a POST was answered ${answer}`],
-    ),
-    ...differences(first, second, 'pass 2'),
-    ...differences(first, third, 'pass 3'),
-  ];
-  process.stdout.write(json ? jsonOf(first) : tableOf(first));
-  for (const each of broken) process.stderr.write(`${pc.red('broken')} ${each}\n`);
-  if (broken.length === 0) process.stderr.write(`${pc.green('ok')} every invariant held in three passes\n`);
-  return broken.length === 0 ? EXIT.ok : EXIT.broken;
+function wishIn(args: string[]): Wish | 'help' {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      orders: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  if (positionals.length > 1) throw new BadUsage('One chapter at a time, or none for all.');
+  const only = positionals.map(chapterOf);
+  const chapters = only.length === 0 ? CHAPTERS : only;
+  if (values.orders !== undefined && !chapters.includes('warehouse'))
+    throw new BadUsage('--orders goes with the chapter warehouse.');
+  return { chapters, json: values.json, orders: values.orders ?? ORDERS };
 }
 
-/** Starts the stack after forgetting `anew`, runs one pass, stops the stack. */
-async function pass(
-  title: string,
-  orders: ReadonlyMap<string, readonly Order[]>,
-  anew: readonly Place[],
-): Promise<Pass> {
-  process.stderr.write(`${pc.bold(`Pass ${title}`)}\n`);
-  const service = await startService({ dataDir: DATA_DIR, anew });
-  try {
-    return await runPass(service, orders, placesIn(DATA_DIR).book, (done, all) => {
-      process.stderr.write(`  ${done} of ${all} orders settled\n`);
-    });
-  } finally {
-    await service.stop();
+function chapterOf(text: string): Chapter {
+  const chapter = CHAPTERS.find((each) => each === text);
+  if (chapter === undefined) throw new BadUsage(`There is no chapter "${text}".`);
+  return chapter;
+}
+
+/** One chapter after the other, also after one that broke. */
+async function demo({ chapters, json, orders: file }: Wish): Promise<number> {
+  // Read first: a wrong file is said at once.
+  const orders = chapters.includes('warehouse') ? readOrders(file) : new Map();
+  let held = true;
+  for (const chapter of chapters) {
+    const holds = chapter === 'warehouse' ? warehouseChapter(orders, json) : ordersChapter(json);
+    held = (await holds) && held;
   }
-}
-
-function jsonOf(first: Pass): string {
-  return [...first.rows, summarise(first)].map((each) => `${JSON.stringify(each)}\n`).join('');
-}
-
-function tableOf(first: Pass): string {
-  const head = ['order', 'state', 'report', 'attempts', 'effects', 'errors', 'conflicts', 'external id', 's'];
-  const table = new Table({ head, style: { head: [], border: [] } });
-  for (const row of first.rows) {
-    const { key, state, report, attempts, effects, errorKinds, conflicts, externalId, seconds } = row;
-    table.push([
-      key,
-      state ?? '-',
-      report,
-      attempts,
-      effects,
-      errorKinds.join(' '),
-      conflicts,
-      externalId ?? '-',
-      seconds,
-    ]);
-  }
-  const sums = Object.entries(summarise(first)).map(([name, count]) => `${name} ${count}`);
-  return `${table.toString()}\n${sums.join(', ')}\n`;
+  return held ? EXIT.ok : EXIT.broken;
 }
 
 function isUsage(error: unknown): boolean {

@@ -20,6 +20,8 @@ export interface ServiceOptions {
   readonly port?: number;
   /** Data to be forgotten first. */
   readonly anew?: readonly Place[];
+  /** Without the suppliers. */
+  readonly warehouseOnly?: boolean;
   /** What the stack writes on standard error, as it comes; dropped when left out. */
   readonly onLog?: (text: string) => void;
 }
@@ -31,6 +33,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const module = fileURLToPath(new URL('./start.ts', import.meta.url));
   const args = ['--data', options.dataDir, '--port', String(options.port ?? 0)];
   for (const place of options.anew ?? []) args.push('--anew', place);
+  if (options.warehouseOnly === true) args.push('--warehouse-only');
   const env = { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env };
   const child = fork(module, args, { silent: true, execArgv: NODE_FLAGS, env });
   let log = '';

@@ -9,17 +9,17 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { endpoints } from '../../functions/endpoints.ts';
 import { newId } from '../platform/ids.ts';
 import { ENV, STEPS } from '../platform/names.ts';
-import { LOCAL_ACCOUNT, LOCAL_LAG, localSecrets, writeRoutes } from './configuration.ts';
+import { localSecrets, writeRoutes } from './configuration.ts';
 import { startDynamoDb } from './dynamodb.ts';
 import { startGateway } from './gateway.ts';
 import { type Handler, loadHandlers } from './handlers.ts';
 import { claimRun, type RunRecord } from './run-record.ts';
 import { createSendPool, type SendPool } from './send-pool.ts';
+import { type Simulators, type SupplierUrls, startSimulators } from './simulators.ts';
 import { localDefinition, startStepFunctions } from './step-functions.ts';
 import { startSweeping } from './sweeping.ts';
 import { createTable } from './table.ts';
 import { createIssuer, type Issuer, type ReadyMadeTokens } from './tokens.ts';
-import { startWarehouseProcess } from './warehouse-process.ts';
 
 const TABLE_NAME = 'kakutei';
 const MACHINE_ARN = 'arn:aws:states:us-east-1:000000000000:stateMachine:kakutei';
@@ -34,6 +34,8 @@ export interface StackOptions {
   readonly port: number;
   /** Data to be forgotten first, once nobody else can be using it. */
   readonly anew?: readonly Place[];
+  /** Starts the warehouse alone, without the suppliers. */
+  readonly warehouseOnly?: boolean;
   /** A part of the stack ended by itself. */
   readonly onBroken: (what: string) => void;
 }
@@ -42,15 +44,21 @@ export interface Stack {
   readonly url: string;
   readonly tokens: ReadyMadeTokens & { readonly callers: Readonly<Record<string, string>> };
   readonly warehouseUrl: string;
+  /** Null where they were not started. */
+  readonly suppliers: SupplierUrls | null;
   /** Ends everything that was started. Safe to call twice. */
   readonly stop: () => Promise<void>;
 }
 
-export type Place = 'ledger' | 'book';
+export type Place = 'ledger' | 'book' | 'suppliers';
 
 /** Where the parts keep their data below `dataDir`. */
 export function placesIn(dataDir: string): Record<Place, string> {
-  return { ledger: join(dataDir, 'ledger'), book: join(dataDir, 'warehouse.sqlite') };
+  return {
+    ledger: join(dataDir, 'ledger'),
+    book: join(dataDir, 'warehouse.sqlite'),
+    suppliers: join(dataDir, 'suppliers'),
+  };
 }
 
 /** Throws `CannotStart` with one clear sentence; what was started until then is ended first. */
@@ -84,10 +92,10 @@ async function assemble(options: StackOptions, ends: Ends): Promise<Omit<Stack, 
   const pool = createSendPool({ threads: SEND_THREADS, timeoutMs: STEPS.Send.timeoutSeconds * MS });
   ends.push(pool.close);
   const loading = loadHandlers();
-  const { warehouseUrl, secretsFile } = await startParts(options, run, ends);
+  const { warehouseUrl, suppliers, secretsFile } = await startParts(options, run, ends);
   // Once more, so that sends under way end before what they write to does.
   ends.push(pool.close);
-  process.env[ENV.routes] = writeRoutes(options.dataDir, warehouseUrl);
+  process.env[ENV.routes] = writeRoutes(options.dataDir, warehouseUrl, suppliers);
   process.env[ENV.secrets] = secretsFile;
   process.env[ENV.skewMs] = '0';
   const handlers = await loading;
@@ -112,7 +120,12 @@ async function assemble(options: StackOptions, ends: Ends): Promise<Omit<Stack, 
     invoke: (name, event) => invoke(name, event) as Promise<string>,
   });
   ends.push(gateway.close);
-  return { url: gateway.url, tokens: { ...tokens, callers: await callersOf(issuer) }, warehouseUrl };
+  return {
+    url: gateway.url,
+    tokens: { ...tokens, callers: await callersOf(issuer) },
+    warehouseUrl,
+    suppliers,
+  };
 }
 
 /** Callers of one unit, as different as a web shop, a worker and a telephone desk. */
@@ -135,8 +148,8 @@ async function startParts(
   options: StackOptions,
   run: RunRecord,
   ends: Ends,
-): Promise<{ warehouseUrl: string; secretsFile: string }> {
-  const { ledger, book } = placesIn(options.dataDir);
+): Promise<Omit<Simulators, 'stop'> & { secretsFile: string }> {
+  const { ledger, book, suppliers } = placesIn(options.dataDir);
   const database = await startDynamoDb({
     dataDir: ledger,
     onSpawn: (pid) => run.remember({ name: 'dynamodb-local', pid }),
@@ -154,17 +167,16 @@ async function startParts(
   await createTable(client, TABLE_NAME);
   client.destroy();
   const { file, secrets } = localSecrets(options.dataDir);
-  const warehouse = await startWarehouseProcess({
-    file: book,
-    account: LOCAL_ACCOUNT,
-    writeToken: secrets['warehouse-write'],
-    readToken: secrets['warehouse-read'],
-    ...LOCAL_LAG,
-    onSpawn: (pid) => run.remember({ name: 'warehouse', pid }),
-    onExit: () => options.onBroken('The simulated warehouse ended by itself'),
+  mkdirSync(suppliers, { recursive: true });
+  const simulators = await startSimulators({
+    book,
+    suppliers: options.warehouseOnly === true ? null : suppliers,
+    secrets,
+    onSpawn: (name, pid) => run.remember({ name, pid }),
+    onBroken: options.onBroken,
   });
-  ends.push(warehouse.stop);
-  return { warehouseUrl: warehouse.url, secretsFile: file };
+  ends.push(simulators.stop);
+  return { warehouseUrl: simulators.warehouseUrl, suppliers: simulators.suppliers, secretsFile: file };
 }
 
 /** Calls a function by name, as Lambda would: send in a thread that ends with its time limit. */

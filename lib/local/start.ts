@@ -6,10 +6,12 @@ import { enableCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { CannotStart } from './cannot-start.ts';
 import { COMPILE_CACHE } from './child.ts';
-import type { Place, Stack } from './stack.ts';
+import type { Place, Stack, StackOptions } from './stack.ts';
 import { leaveAwsOut } from './without-aws.ts';
 
-const USAGE = 'Usage: npm start -- [--port 8787] [--data .kakutei] [--anew ledger] [--anew book]';
+const USAGE =
+  'Usage: npm start -- [--port 8787] [--data .kakutei] [--warehouse-only] ' +
+  '[--anew ledger] [--anew book] [--anew suppliers]';
 /** sysexits: usage, unavailable. */
 export const EXIT = { ok: 0, broken: 1, usage: 2, unavailable: 69 } as const;
 
@@ -18,6 +20,7 @@ export interface Ready {
   readonly url: string;
   readonly tokens: Stack['tokens'];
   readonly warehouseUrl: string;
+  readonly suppliers: Stack['suppliers'];
 }
 
 if (import.meta.main) await main();
@@ -54,13 +57,14 @@ function broken(what: string, stop: (exitCode: number) => void): void {
   stop(EXIT.broken);
 }
 
-function optionsOf(args: string[]): { dataDir: string; port: number; anew: Place[] } | undefined {
+function optionsOf(args: string[]): Omit<StackOptions, 'onBroken'> | undefined {
   try {
     const { values } = parseArgs({
       args,
       options: {
         port: { type: 'string', default: '8787' },
         data: { type: 'string', default: '.kakutei' },
+        'warehouse-only': { type: 'boolean', default: false },
         anew: { type: 'string', multiple: true, default: [] },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -72,7 +76,8 @@ function optionsOf(args: string[]): { dataDir: string; port: number; anew: Place
     const port = Number(values.port);
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
       throw new RangeError('--port must be 0 to 65535.');
-    return { dataDir: values.data, port, anew: values.anew.map(placeOf) };
+    const warehouseOnly = values['warehouse-only'];
+    return { dataDir: values.data, port, warehouseOnly, anew: values.anew.map(placeOf) };
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}\n`);
     process.exitCode = EXIT.usage;
@@ -81,17 +86,19 @@ function optionsOf(args: string[]): { dataDir: string; port: number; anew: Place
 }
 
 function placeOf(text: string): Place {
-  if (text !== 'ledger' && text !== 'book') throw new RangeError('--anew must be ledger or book.');
-  return text;
+  if (text === 'ledger' || text === 'book' || text === 'suppliers') return text;
+  throw new RangeError('--anew must be ledger, book or suppliers.');
 }
 
-function announce({ url, tokens, warehouseUrl }: Stack): void {
+function announce({ url, tokens, warehouseUrl, suppliers }: Stack): void {
   if (process.send !== undefined) {
-    process.send({ url, tokens, warehouseUrl } satisfies Ready);
+    process.send({ url, tokens, warehouseUrl, suppliers } satisfies Ready);
     return;
   }
   const order = '{"route":"warehouse","payload":{"order_id":"ORD-1","sku":"TEA-01","quantity":2}}';
-  process.stdout.write(`Kakutei runs at ${url}; the simulated warehouse at ${warehouseUrl}. Ctrl-C ends both.
+  const simulated = Object.entries(suppliers ?? {}).map(([kind, at]) => `${kind} ${at}`);
+  process.stdout.write(`Kakutei runs at ${url}; the simulated warehouse at ${warehouseUrl}. Ctrl-C ends all.
+Simulated suppliers: ${simulated.join(', ') || 'none'}.
 
 # tokens, valid for one day
 SUBMITTER=${tokens.submitter}

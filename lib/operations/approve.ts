@@ -47,11 +47,17 @@ export function revoke(deps: Deps) {
 export function approvalView(deps: Deps, intent: Intent): JsonObject {
   const { permission } = wayOf(deps, intent).route.policy;
   const now = permissionOf(intent, permission, deps.clock.now());
-  const { account, environment, action, route, parent, payload, fingerprint } = intent;
+  const { account, environment, action, route, parent, payload, fingerprint, corrects, followWith } = intent;
   return {
     id: intent.id,
     fingerprint,
-    request: { route, account, environment, action, key: intent.key, parent, payload },
+    request: {
+      ...{ route, account, environment, action, key: intent.key, parent, payload },
+      // Only where there is one: the fingerprint covers them, so that whoever signs must see them.
+      ...(corrects === null ? {} : { corrects }),
+      // biome-ignore lint/suspicious/noThenProperty: the name on the wire; data that is never awaited.
+      ...(followWith === null ? {} : { then: { ...followWith } }),
+    },
     policyVersion: permission.version,
     signaturesNeeded: permission.kind === 'standing' ? 0 : signaturesNeeded(intent, permission),
     permitted: now.kind === 'permitted',

@@ -2,20 +2,29 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import type { Route } from '../domain/route.ts';
+import { BadConfiguration, isLoopback, name, refuseTwice, secretRef } from './config-words.ts';
 import { ENV } from './names.ts';
+import { checkWebhooks, type Webhook, webhook } from './webhook-config.ts';
 
-const name = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, ".", "_" and "-", at most 64');
+export { BadConfiguration } from './config-words.ts';
+
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 const span = z.number().int().nonnegative();
 const ERROR_WORD = /^(not_sent|closed_without_answer|timeout|body_cut|bad_answer|lost|status_[1-5]\d\d)$/;
-const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const SHORTEST_APPLY_DELAY_MS = 60_000;
 
 const version = z.string().min(1).max(64);
 
 const standing = z.strictObject({ kind: z.literal('standing'), version, until: instant });
+
+const field = z.string().min(1).max(64);
+const numberLimit = z.strictObject({ field, amount: z.number() });
+const moneyLimit = z.strictObject({
+  field,
+  amount: z.string().regex(/^(0|[1-9]\d{0,14})(\.\d{1,4})?$/, 'a decimal amount'),
+  currency: z.string().regex(/^[A-Z]{3}$/, 'an ISO 4217 code'),
+  currencyField: field,
+});
 
 const approval = z
   .strictObject({
@@ -27,11 +36,9 @@ const approval = z
       .int()
       .min(1000)
       .max(90 * 86_400_000),
+    approvers: z.array(z.string().min(1).max(255)).min(1).max(1000).nullable().default(null),
     separate: z.boolean().default(true),
-    twoFrom: z
-      .strictObject({ field: z.string().min(1).max(64), amount: z.number() })
-      .nullable()
-      .default(null),
+    twoFrom: z.union([numberLimit, moneyLimit]).nullable().default(null),
     freshAfterAbsent: z.boolean().default(false),
   })
   // New signatures must count.
@@ -49,9 +56,13 @@ const policy = z.strictObject({
     .int()
     .min(1000)
     .max(90 * 86_400_000),
+  confirmWithinMs: z
+    .number()
+    .int()
+    .min(1000)
+    .max(90 * 86_400_000)
+    .default(3_600_000),
 });
-
-const secretRef = z.string().regex(/^(arn:aws[a-z-]*:secretsmanager:.+|local:[A-Za-z0-9._-]+)$/);
 
 const route = z.strictObject({
   name,
@@ -68,29 +79,49 @@ const route = z.strictObject({
   visibilityLagMs: span.nullable().default(null),
 });
 
-const file = z.strictObject({
-  tenants: z.array(z.strictObject({ tenant: name, routes: z.array(route).min(1) })).min(1),
+const tenant = z.strictObject({
+  tenant: name,
+  routes: z.array(route).min(1),
+  webhooks: z.array(webhook).max(100).default([]),
 });
+const file = z.strictObject({ tenants: z.array(tenant).min(1) });
 
-export class BadConfiguration extends Error {
-  override readonly name = 'BadConfiguration';
+export interface Configuration {
+  readonly routes: Route[];
+  readonly webhooks: Webhook[];
+}
+
+/** The routes of all tenants; the rest of the file is checked too. */
+export function parseRoutes(text: string): Route[] {
+  return parseConfiguration(text).routes;
 }
 
 /**
- * Reads the routes of all tenants. Refused: unknown fields, a route name used twice, one account at two
- * tenants, a base URL that is not https outside loopback, local secrets or an apply delay below 60 s there.
+ * Reads the routes and webhooks of all tenants. Refused: unknown fields, a route name used twice, one account at
+ * two tenants, a base URL that is not https outside loopback, local secrets or an apply delay below 60 s there,
+ * and what `checkWebhooks` refuses.
  */
-export function parseRoutes(text: string): Route[] {
+export function parseConfiguration(text: string): Configuration {
   const parsed = file.safeParse(safely(text));
   if (!parsed.success) throw new BadConfiguration(`Cannot load routes: ${z.prettifyError(parsed.error)}`);
   const routes = parsed.data.tenants.flatMap(({ tenant, routes: own }) =>
     own.map((each) => ({ ...each, tenant })),
   );
+  const webhooks = parsed.data.tenants.flatMap(({ tenant, webhooks: own }) =>
+    own.map((each) => ({ ...each, tenant })),
+  );
   for (const each of routes) checkRoute(each);
-  unique(
+  refuseTwice(
     routes.map((each) => each.name),
     'route name',
   );
+  checkAccounts(routes);
+  checkWebhooks(webhooks, routes);
+  return { routes, webhooks };
+}
+
+/** An account belongs to one tenant. */
+function checkAccounts(routes: readonly Route[]): void {
   const owners = new Map<string, string>();
   for (const each of routes) {
     const account = JSON.stringify([each.provider, each.account, each.environment]);
@@ -99,7 +130,6 @@ export function parseRoutes(text: string): Route[] {
     }
     owners.set(account, each.tenant);
   }
-  return routes;
 }
 
 function checkRoute(each: Route): void {
@@ -108,18 +138,13 @@ function checkRoute(each: Route): void {
     throw new BadConfiguration(`Cannot load route ${each.name}: ${what}.`);
   };
   if (url.username !== '' || url.search !== '' || url.hash !== '') refuse('baseUrl holds more than a place');
-  if (LOOPBACK.has(url.hostname)) return;
+  if (isLoopback(url)) return;
   if (url.protocol !== 'https:') refuse('baseUrl must be https outside loopback');
   if (each.applyDelayMs !== null && each.applyDelayMs < SHORTEST_APPLY_DELAY_MS) {
     refuse('applyDelayMs below 60 s is for loopback only');
   }
   const local = [each.writeSecretRef, each.readSecretRef].some((ref) => ref?.startsWith('local:'));
   if (local) refuse('local secrets are for loopback only');
-}
-
-function unique(names: readonly string[], what: string): void {
-  const twice = names.find((each, index) => names.indexOf(each) !== index);
-  if (twice !== undefined) throw new BadConfiguration(`Cannot load routes: ${what} ${twice} is used twice.`);
 }
 
 function safely(text: string): unknown {
@@ -130,10 +155,9 @@ function safely(text: string): unknown {
   }
 }
 
-export interface Settings {
+export interface Settings extends Configuration {
   readonly table: string;
   readonly machineArn: string | null;
-  readonly routes: readonly Route[];
   readonly secretsFile: string | null;
   readonly skewMs: number;
 }
@@ -150,7 +174,7 @@ export function loadSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   return {
     table,
     machineArn: env[ENV.machineArn] ?? null,
-    routes: parseRoutes(readFileSync(path, 'utf8')),
+    ...parseConfiguration(readFileSync(path, 'utf8')),
     secretsFile: env[ENV.secrets] ?? null,
     skewMs,
   };

@@ -16,6 +16,23 @@ export interface ProviderRecord {
   /** Our reference as the provider shows it, or null. */
   readonly reference: string | null;
   readonly content: JsonObject;
+  /** Until when it can be cancelled there, ms; only where the provider says so. */
+  readonly cancelUntil?: number;
+  /** The provider lists it as refused: it is there and has no effect. */
+  readonly withoutEffect?: boolean;
+}
+
+/** Whether a first write is in order, as the provider's own records say. */
+export type Check =
+  | { readonly kind: 'ready'; readonly cancelUntil: number | null; readonly facts: JsonObject }
+  /** `reason` is one word of the adapter's own, never provider text. */
+  | { readonly kind: 'not_ready'; readonly reason: string; readonly facts: JsonObject }
+  | { readonly kind: 'failed'; readonly error: string };
+
+/** Where a write goes; both are part of what was approved. */
+export interface Place {
+  readonly account: string;
+  readonly environment: Environment;
 }
 
 /** What a look outside gave. A failed lookup is never zero records. */
@@ -38,10 +55,8 @@ export type ReadOnce = (
   | { readonly kind: 'failed'; readonly error: string }
 >;
 
-export interface LookContext {
+export interface LookContext extends Place {
   readonly get: ReadOnce;
-  readonly account: string;
-  readonly environment: Environment;
 }
 
 export interface Provider {
@@ -56,12 +71,16 @@ export interface Provider {
   /** Our reference there: depends on the intent alone. */
   readonly reference: (intent: Pick<Intent, 'id' | 'key' | 'payload'>) => string;
   /** Renders the write once, at acceptance; the bytes are frozen with the intent. */
-  readonly write: (payload: JsonObject, reference: string) => FrozenRequest;
+  readonly write: (payload: JsonObject, reference: string, place: Place) => FrozenRequest;
   readonly readAnswer: AnswerReader;
   /** Everything there that may be this intent's effect; absent where the provider offers no search. */
   readonly find?: (look: LookContext, intent: Intent) => Promise<Lookup>;
   /** Readback. `externalId` is null when the provider gave none. */
   readonly read: (look: LookContext, intent: Intent, externalId: string | null) => Promise<Lookup>;
+  /** Asked before the first write, read-only: deadlines, shipping, the state there. Absent: nothing to ask. */
+  readonly check?: (look: LookContext, intent: Intent) => Promise<Check>;
+  /** What the provider shows of a payload, for telling twins; absent: the whole payload. */
+  readonly shownContent?: (payload: JsonObject) => JsonObject;
   /** Whether a record may be this intent's effect (identity, not content). */
   readonly match: (intent: Intent, record: ProviderRecord) => boolean;
   /** Named checks of one record against the intent; all must hold. */

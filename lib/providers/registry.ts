@@ -1,7 +1,12 @@
 /** Joins configured routes to the adapters that serve them. */
 import type { Lag } from '../domain/promise.ts';
 import { lagOf, type Route } from '../domain/route.ts';
+import type { Webhook } from '../platform/webhook-config.ts';
 import type { Provider } from './provider.ts';
+import { supplierCancellations } from './supplier-cancellations.ts';
+import { supplierConfirmations } from './supplier-confirmations.ts';
+import { supplierOrders } from './supplier-orders.ts';
+import { SUPPLIER_KINDS } from './supplier-promises.ts';
 import { warehouse } from './warehouse.ts';
 
 /** A route with its adapter and the D and L in force. */
@@ -11,16 +16,33 @@ export interface Way {
   readonly lag: Lag;
 }
 
+/** An endpoint for signed events, with the ways whose intents they may speak of. */
+export interface WebhookWays extends Webhook {
+  readonly ways: readonly Way[];
+}
+
 export interface Registry {
   /** The tenant's own route of this name; another tenant's is absent. */
   readonly find: (tenant: string, name: string) => Way | undefined;
   readonly all: readonly Way[];
+  readonly webhookOf: (endpoint: string) => WebhookWays | undefined;
 }
 
-export const PROVIDERS: readonly Provider[] = [warehouse];
+export const PROVIDERS: readonly Provider[] = [
+  warehouse,
+  ...SUPPLIER_KINDS.flatMap((kind) => [
+    supplierOrders(kind),
+    supplierCancellations(kind),
+    supplierConfirmations(kind),
+  ]),
+];
 
 /** Throws when a route names a provider that is not built in. */
-export function registryOf(routes: readonly Route[], providers: readonly Provider[] = PROVIDERS): Registry {
+export function registryOf(
+  routes: readonly Route[],
+  providers: readonly Provider[] = PROVIDERS,
+  webhooks: readonly Webhook[] = [],
+): Registry {
   const all = routes.map((route): Way => {
     const provider = providers.find((each) => each.name === route.provider);
     if (provider === undefined) {
@@ -31,5 +53,12 @@ export function registryOf(routes: readonly Route[], providers: readonly Provide
   return {
     all,
     find: (tenant, name) => all.find((way) => way.route.tenant === tenant && way.route.name === name),
+    webhookOf: (endpoint) => {
+      const webhook = webhooks.find((each) => each.endpoint === endpoint);
+      if (webhook === undefined) return undefined;
+      const { tenant, routes: names } = webhook;
+      const ways = all.filter(({ route }) => route.tenant === tenant && names.includes(route.name));
+      return { ...webhook, ways };
+    },
   };
 }

@@ -43,6 +43,7 @@ export const warehouse = defineProvider({
       bodyCompared: true,
       storesErrors: false,
     },
+    referenceShown: true,
     uniqueReference: false,
     search: {
       by: 'reference',

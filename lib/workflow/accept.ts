@@ -1,26 +1,14 @@
 /** Accepts one approved action: checks it, freezes its bytes, stores it with one conditional write, starts a run. */
-import { fingerprint, NotCanonical, payloadDigest, sha256 } from '../domain/fingerprint.ts';
-import type { Intent, JsonObject } from '../domain/intent.ts';
-import { newlyAccepted } from '../domain/new-intent.ts';
-import { classOf } from '../domain/promise.ts';
+import { NotCanonical } from '../domain/fingerprint.ts';
+import type { FollowUp, Intent, JsonObject } from '../domain/intent.ts';
 import type { Way } from '../providers/registry.ts';
 import { recordConflict } from './conflict.ts';
 import { apply, type Deps, type StartRun } from './deps.ts';
+import { callersKey, newRequest, type Submission } from './new-request.ts';
 import { startRun } from './runs.ts';
+import { sameRequest } from './same-request.ts';
 
-export interface Submission {
-  readonly tenant: string;
-  readonly unit: string;
-  readonly subject: string;
-  readonly key: string;
-  readonly route: string;
-  readonly payload: JsonObject;
-  readonly parent: string | null;
-  /** ms; undefined: now. */
-  readonly plannedAt?: number | undefined;
-  readonly sendBy?: number | undefined;
-  readonly traceIds: Readonly<Record<string, string>>;
-}
+export { intentIdOf, type Submission } from './new-request.ts';
 
 export interface Fault {
   /** JSON pointer into the body of the request. */
@@ -42,49 +30,87 @@ export interface AcceptDeps extends Deps {
 
 export function accept(deps: AcceptDeps) {
   return async (submission: Submission): Promise<Acceptance> => {
-    const way = deps.routes.find(submission.tenant, submission.route);
-    if (way === undefined) return { kind: 'unknown_route' };
-    const now = deps.clock.now();
-    const checked = check(submission, way, now);
-    if (checked.kind !== 'fine') return checked;
-    const intent = build(deps, submission, way, checked.payload, now);
-    if (intent.kind !== 'built') return intent;
-    const stored = await deps.ledger.create(intent.intent);
-    if (stored.kind === 'exists') return meet(deps, stored.intent, intent.intent);
-    await begin(deps, stored.intent, now);
-    return { kind: 'accepted', intent: stored.intent };
+    const entered = await store(deps, submission, (intent) => intent);
+    if (entered.kind === 'accepted') await begin(deps, entered.intent, entered.intent.createdAt);
+    return entered;
   };
 }
 
-/** Depends on the identity alone: equal keys of two tenants, units, environments or actions never meet. */
-export function intentIdOf(
-  tenant: string,
-  unit: string,
-  way: Pick<Way['route'], 'environment' | 'action'>,
-  key: string,
-): string {
-  return `int_${sha256(JSON.stringify([tenant, unit, way.environment, way.action, key])).slice(0, 40)}`;
+/** Stores it, due at once, and leaves its first run to the sweep: for those who may not start runs. */
+export function enter(deps: Deps): (submission: Submission) => Promise<Acceptance> {
+  return (submission) => store(deps, submission, dueAtOnce);
 }
 
+function dueAtOnce(intent: Intent): Intent {
+  const dueAt = Math.max(intent.createdAt, intent.plannedAt);
+  return intent.state === 'ready' ? { ...intent, dueAt } : intent;
+}
+
+async function store(
+  deps: Deps,
+  submission: Submission,
+  due: (intent: Intent) => Intent,
+): Promise<Acceptance> {
+  const way = deps.routes.find(submission.tenant, submission.route);
+  if (way === undefined) return { kind: 'unknown_route' };
+  const now = deps.clock.now();
+  const checked = await check(deps, submission, way, now);
+  if (checked.kind !== 'fine') return checked;
+  const offered = build(deps, checked.submission, way, now);
+  if ('kind' in offered) return offered;
+  const stored = await deps.ledger.create(due(offered));
+  if (stored.kind === 'created') return { kind: 'accepted', intent: stored.intent };
+  if (sameRequest(deps, stored.intent, offered)) return { kind: 'same', intent: stored.intent };
+  await recordConflict(deps, stored.intent, offered);
+  return { kind: 'conflict' };
+}
+
+type Invalid = Extract<Acceptance, { kind: 'invalid' }>;
 type Checked =
-  | { readonly kind: 'fine'; readonly payload: JsonObject }
+  | { readonly kind: 'fine'; readonly submission: Submission }
   | Exclude<Acceptance, { intent: Intent }>;
 
-function check(submission: Submission, way: Way, now: number): Checked {
-  const parsed = way.provider.payload.safeParse(submission.payload);
-  if (!parsed.success) {
-    const faults = parsed.error.issues.slice(0, 20).map((issue) => ({
-      pointer: ['/payload', ...issue.path.map(String)].join('/'),
-      detail: issue.message,
-    }));
-    return { kind: 'invalid', faults };
-  }
+async function check(deps: Deps, submission: Submission, way: Way, now: number): Promise<Checked> {
+  const payload = read(way, submission.payload, '/payload');
+  if ('kind' in payload) return payload;
   const { keyField } = way.route;
-  if (keyField !== null && parsed.data[keyField] !== submission.key) {
+  if (keyField !== null && payload.value[keyField] !== callersKey(submission.key)) {
     return { kind: 'key_mismatch', field: keyField };
   }
-  const fault = parentFault(submission, way) ?? timeFault(submission, now);
-  return fault === undefined ? { kind: 'fine', payload: parsed.data } : { kind: 'invalid', faults: [fault] };
+  const followWith = readFollowUp(deps, submission);
+  if (followWith !== null && 'kind' in followWith) return followWith;
+  const fault =
+    parentFault(submission, way) ?? timeFault(submission, now) ?? (await correctsFault(deps, submission));
+  if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
+  return { kind: 'fine', submission: { ...submission, payload: payload.value, followWith } };
+}
+
+/** A payload as the adapter's schema gives it back: the request that is approved, stored and sent. */
+function read(way: Way, payload: JsonObject, at: string): { readonly value: JsonObject } | Invalid {
+  const parsed = way.provider.payload.safeParse(payload);
+  if (parsed.success) return { value: parsed.data };
+  const faults = parsed.error.issues.slice(0, 20).map((issue) => ({
+    pointer: [at, ...issue.path.map(String)].join('/'),
+    detail: issue.message,
+  }));
+  return { kind: 'invalid', faults };
+}
+
+/** Checked now, so that it cannot turn out later that nothing can follow. */
+function readFollowUp(deps: Deps, { tenant, key, followWith }: Submission): FollowUp | null | Invalid {
+  if (followWith === undefined || followWith === null) return null;
+  const way = deps.routes.find(tenant, followWith.route);
+  if (way === undefined) {
+    return { kind: 'invalid', faults: [{ pointer: '/then/route', detail: 'There is no such route.' }] };
+  }
+  const payload = read(way, followWith.payload, '/then/payload');
+  if ('kind' in payload) return payload;
+  const { keyField } = way.route;
+  if (keyField !== null && payload.value[keyField] !== callersKey(key)) {
+    const detail = 'It must equal the key that this follows.';
+    return { kind: 'invalid', faults: [{ pointer: `/then/payload/${keyField}`, detail }] };
+  }
+  return { route: followWith.route, payload: payload.value };
 }
 
 function parentFault(submission: Submission, way: Way): Fault | undefined {
@@ -100,51 +126,20 @@ function timeFault(submission: Submission, now: number): Fault | undefined {
   return undefined;
 }
 
-type Built = { readonly kind: 'built'; readonly intent: Intent } | Extract<Acceptance, { kind: 'invalid' }>;
+/** Only one's own intent can be corrected; another's is as absent. */
+async function correctsFault(deps: Deps, { tenant, unit, corrects }: Submission): Promise<Fault | undefined> {
+  if (corrects === undefined || corrects === null) return undefined;
+  const original = await deps.ledger.read({ tenant, intentId: corrects });
+  return original?.unit === unit ? undefined : { pointer: '/corrects', detail: 'There is no such intent.' };
+}
 
-function build(deps: Deps, submission: Submission, way: Way, payload: JsonObject, now: number): Built {
-  const { route, provider } = way;
-  const { tenant, unit, key, parent } = submission;
-  const id = intentIdOf(tenant, unit, route, key);
-  const plannedAt = submission.plannedAt ?? now;
-  const sendBy = submission.sendBy ?? Math.max(now, plannedAt) + route.policy.sendWithinMs;
-  const { account, environment } = route;
-  let print: string;
+function build(deps: Deps, submission: Submission, way: Way, now: number): Intent | Invalid {
   try {
-    print = fingerprint({ route: route.name, account, environment, parent, payload });
+    return newRequest(deps, submission, way, now);
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
     return { kind: 'invalid', faults: [{ pointer: '/payload', detail: error.message }] };
   }
-  const identity = { id, tenant, unit, environment, action: route.action, key };
-  const request = {
-    route: route.name,
-    provider: provider.name,
-    account,
-    parent,
-    payload,
-    frozen: provider.write(payload, provider.reference({ id, key, payload })),
-    fingerprint: print,
-    payloadDigest: payloadDigest(payload),
-    promiseClass: classOf(provider.promise, deps.timing, way.lag, now, now),
-  };
-  const submitted = {
-    submitToken: deps.newId(),
-    submittedBy: submission.subject,
-    traceIds: submission.traceIds,
-    createdAt: now,
-    plannedAt,
-    sendBy,
-  };
-  const facts = { ...identity, ...request, ...submitted };
-  return { kind: 'built', intent: newlyAccepted(facts, route.policy.permission, deps.timing, now) };
-}
-
-/** The key is taken: the stored intent if it is the same request, else a conflict. */
-async function meet(deps: Deps, stored: Intent, offered: Intent): Promise<Acceptance> {
-  if (stored.fingerprint === offered.fingerprint) return { kind: 'same', intent: stored };
-  await recordConflict(deps, stored, offered);
-  return { kind: 'conflict' };
 }
 
 /** The intent is stored and due; a run that cannot be started now is started by the sweep. */

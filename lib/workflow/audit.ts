@@ -1,43 +1,86 @@
-/** The look at a settled intent: a second effect of a confirmed one, or evidence against another end. */
-import type { Intent } from '../domain/intent.ts';
+/**
+ * The look at an intent outside which nothing more was believed to exist: a second effect of a confirmed one, or
+ * an effect of one that is waiting, rejected or closed. Only what a look supports freezes or hands over.
+ */
+import type { Intent, SearchFacts } from '../domain/intent.ts';
 import type { LifeEvent } from '../domain/life-event.ts';
-import { MAX_SEARCHES, pauseAfter } from '../domain/reconciliation.ts';
+import { SETTLED } from '../domain/lifecycle-states.ts';
+import { DAY_MS, windowMs } from '../domain/promise.ts';
+import { MAX_SEARCHES, nextLookAt, pauseAfter } from '../domain/reconciliation.ts';
 import type { Way } from '../providers/registry.ts';
 import { apply, comeBack, type LookDeps, type StepAnswer } from './deps.ts';
-import { handoverOf, keepSearch, searchOutside } from './look.ts';
+import { handoverOf, keepSearch, type Seen, searchOutside } from './look.ts';
+import { isAnothersTurn } from './twin-hold.ts';
 
-/** Runs once a settled intent is due; an audit that cannot look is tried again, at most 20 times. */
 export async function audit(deps: LookDeps, way: Way, intent: Intent): Promise<StepAnswer | 'again'> {
+  if (await isAnothersTurn(deps, way, intent)) return afterTheOther(deps, intent);
   const { seen, facts } = await searchOutside(deps, way, intent);
   await keepSearch(deps, intent, facts);
-  const now = deps.clock.now();
-  const others = seen.matched.map((record) => record.externalId).filter((id) => id !== intent.externalId);
+  const known = [intent.externalId, intent.attestedId];
+  const others = seen.matched.map((record) => record.externalId).filter((id) => !known.includes(id));
   if (others.length > 0) return contradict(deps, intent, facts, others);
-  const blurred = seen.failed || !seen.complete || !seen.authorised;
-  const again = blurred && intent.searches + 1 < MAX_SEARCHES;
-  const { answer, dueAt } = comeBack(deps, now + pauseAfter(intent.searches));
+  const until = nextOf(deps, way, intent, seen);
+  const settled = SETTLED.includes(intent.state);
+  if (until === null && !settled) return handOverUnsupported(deps, intent);
+  const next = until === null ? null : comeBack(deps, until);
   const kind = intent.state === 'confirmed' ? 'audited' : 'not_contradicted';
-  const saved = await apply(deps, intent, { kind, facts, dueAt: again ? dueAt : null });
+  const saved = await apply(deps, intent, { kind, facts, dueAt: next?.dueAt ?? null });
   if (saved === undefined) return 'again';
-  return again ? answer : { next: 'end' };
+  return next?.answer ?? { next: 'end' };
 }
 
+/** While a twin is open, what shows may be its effect; once it has settled, that is bound or there is none. */
+const TWINS_PAUSE_MS = 600_000;
+
+async function afterTheOther(deps: LookDeps, intent: Intent): Promise<StepAnswer | 'again'> {
+  const { answer, dueAt } = comeBack(deps, deps.clock.now() + TWINS_PAUSE_MS);
+  const { waitsFor } = intent;
+  const waiting = waitsFor === null ? {} : { waitsFor };
+  return (await apply(deps, intent, { kind: 'deferred', dueAt, ...waiting })) === undefined
+    ? 'again'
+    : answer;
+}
+
+/** When to look again: while the look is blurred, and while what the evidence speaks of may still be hidden. */
+function nextOf(deps: LookDeps, way: Way, intent: Intent, seen: Seen): number | null {
+  const now = deps.clock.now();
+  const blurred = seen.failed || !seen.complete || !seen.authorised;
+  if (intent.contraryAt === null) {
+    return blurred && intent.searches + 1 < MAX_SEARCHES ? now + pauseAfter(intent.searches) : null;
+  }
+  const shows = windowMs(deps.timing, way.lag) ?? DAY_MS;
+  const end = intent.contraryAt + (blurred ? Math.max(shows, DAY_MS) : shows);
+  return seen.startedAt > end ? null : nextLookAt(intent.searches % MAX_SEARCHES, end, now);
+}
+
+/** Freeze first: a crash in between leaves the intent due and the route safe. */
 async function contradict(
   deps: LookDeps,
   intent: Intent,
-  facts: Extract<LifeEvent, { kind: 'audited' }>['facts'],
+  facts: SearchFacts,
   others: readonly string[],
 ): Promise<StepAnswer | 'again'> {
   const now = deps.clock.now();
   const confirmed = intent.state === 'confirmed';
   const reason = confirmed ? 'second_effect' : 'contrary_evidence';
+  const { tenant, id: intentId, route } = intent;
+  deps.log('error', reason, { intentId, route, count: others.length });
+  // One word for the metric, whatever the intent was believed to be.
+  deps.log('error', 'duplicate_risk', { tenant, intentId, route, reason });
+  const why = confirmed ? `second effect of ${intentId}` : `late effect of ${intentId}`;
+  await deps.ledger.freeze(route, { by: 'audit', why, at: now });
   const finding = handoverOf(reason, facts.candidates, now);
-  deps.log('error', reason, { intentId: intent.id, route: intent.route, count: others.length });
-  // Freeze first: a crash in between leaves the intent due and the route safe.
-  if (confirmed)
-    await deps.ledger.freeze(intent.route, { by: 'audit', why: `second effect of ${intent.id}`, at: now });
   const event: LifeEvent = confirmed
     ? { kind: 'second_effect', facts, incident: finding }
     : { kind: 'contradicted', handover: finding, dueAt: now + deps.timing.graceMs };
+  return (await apply(deps, intent, event)) === undefined ? 'again' : { next: 'end' };
+}
+
+/** Evidence that no look supported still forbids a write: people decide. */
+async function handOverUnsupported(deps: LookDeps, intent: Intent): Promise<StepAnswer | 'again'> {
+  const now = deps.clock.now();
+  const candidates = intent.acknowledgedId === null ? [] : [intent.acknowledgedId];
+  const handover = handoverOf('contrary_evidence', candidates, now);
+  const event = { kind: 'contradicted', handover, dueAt: now + deps.timing.graceMs } as const;
   return (await apply(deps, intent, event)) === undefined ? 'again' : { next: 'end' };
 }

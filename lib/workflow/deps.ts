@@ -2,9 +2,11 @@
  * What the steps stand on. A step is `(deps) => (input) => answer`: load, decide, one conditional write,
  * at most one outside call. Every step may run twice, late, or never.
  */
+import type { Normalisation } from '../domain/fingerprint.ts';
 import type { Intent, IntentRef } from '../domain/intent.ts';
 import type { LifeEvent } from '../domain/life-event.ts';
 import { transition } from '../domain/lifecycle.ts';
+import { SETTLED } from '../domain/lifecycle-states.ts';
 import type { SendContext } from '../domain/may-send.ts';
 import type { Timing } from '../domain/promise.ts';
 import type { Guard, Ledger, Saved } from '../ledger/ledger.ts';
@@ -36,6 +38,8 @@ export interface Deps {
   readonly timing: Timing;
   readonly routes: Registry;
   readonly log: Log;
+  /** How requests are made comparable; the built-in rules unless told. */
+  readonly normalisation?: Normalisation;
 }
 
 /** Resolves a secret reference; only send is given write references, only search and verify read ones. */
@@ -71,7 +75,12 @@ export function wayOf(deps: Deps, intent: Intent): Way {
 /** What a route may not change under an accepted intent. */
 const BOUND = ['provider', 'account', 'environment', 'action'] as const;
 
-export function contextOf(deps: Deps, way: Way, frozen: boolean, sawItFail = false): SendContext {
+export function contextOf(
+  deps: Pick<Deps, 'timing'>,
+  way: Way,
+  frozen: boolean,
+  sawItFail = false,
+): SendContext {
   return {
     policy: way.route.policy,
     promise: way.provider.promise,
@@ -79,7 +88,22 @@ export function contextOf(deps: Deps, way: Way, frozen: boolean, sawItFail = fal
     timing: deps.timing,
     frozen,
     sawItFail,
+    originalUnsettled: false,
+    needsCheck: way.provider.check !== undefined,
   };
+}
+
+/** As `contextOf`, with the state of the intent that this one corrects: a correction waits for its original. */
+export async function contextFor(
+  deps: Pick<Deps, 'timing' | 'ledger'>,
+  way: Way,
+  intent: Intent,
+  frozen: boolean,
+): Promise<SendContext> {
+  const context = contextOf(deps, way, frozen);
+  if (intent.corrects === null || intent.attempts.length > 0) return context;
+  const original = await deps.ledger.read({ tenant: intent.tenant, intentId: intent.corrects });
+  return { ...context, originalUnsettled: original !== undefined && !SETTLED.includes(original.state) };
 }
 
 /** Sorts by time, and is unique where two facts share a moment. */

@@ -9,9 +9,11 @@ export async function follow(deps: Deps, intent: Intent, plan: Plan): Promise<St
     case 'claim':
       return { next: 'send' };
     case 'look':
+    case 'check':
     case 'audit':
       return { next: 'search' };
     case 'verify':
+    case 'follow_up':
       return { next: 'verify' };
     case 'hand_over':
       return { next: 'hand_over' };
@@ -22,7 +24,8 @@ export async function follow(deps: Deps, intent: Intent, plan: Plan): Promise<St
       return 'again';
     case 'wait': {
       const { answer, dueAt } = comeBack(deps, plan.until);
-      const deferred = await apply(deps, intent, { kind: 'deferred', dueAt });
+      const waiting = plan.waitsFor === undefined ? {} : { waitsFor: plan.waitsFor };
+      const deferred = await apply(deps, intent, { kind: 'deferred', dueAt, ...waiting });
       return deferred === undefined ? 'again' : answer;
     }
   }

@@ -2,12 +2,14 @@
 import type { Handover, HandoverReason, Intent, JsonObject, SearchFacts } from '../domain/intent.ts';
 import { reachesBack, verdictOf } from '../domain/reconciliation.ts';
 import type { Readback } from '../domain/verification.ts';
-import type { LookContext, Lookup } from '../providers/provider.ts';
+import type { LookContext, Lookup, ProviderRecord } from '../providers/provider.ts';
 import type { Way } from '../providers/registry.ts';
 import { evidenceId, type LookDeps } from './deps.ts';
+import { ownRecords } from './twin-hold.ts';
 
 export interface Seen extends Readback {
   readonly endedAt: number;
+  readonly cancelUntil?: number;
   readonly error?: string;
 }
 
@@ -43,21 +45,38 @@ export async function look(
   const records = new Map(lookup.records.map((record) => [record.externalId, record]));
   const matched = [...records.values()]
     .filter((record) => way.provider.match(intent, record))
-    .map((record) => ({ externalId: record.externalId, checks: way.provider.verify(intent, record) }));
+    // What people settled as surplus no longer counts against the one that was kept.
+    .filter((record) => !intent.surplus.includes(record.externalId));
+  const matching = await ownRecords(deps, way, intent, matched);
   const { complete, authorised } = lookup;
-  return { startedAt, endedAt, failed: false, complete, authorised, matched };
+  return {
+    startedAt,
+    endedAt,
+    failed: false,
+    complete,
+    authorised,
+    matched: matching
+      .filter((record) => record.withoutEffect !== true)
+      .map((record) => ({ externalId: record.externalId, checks: way.provider.verify(intent, record) })),
+    refused: matching.filter((record) => record.withoutEffect === true).map((record) => record.externalId),
+    ...cancelLimit(matching),
+  };
 }
 
-/** One complete search: what was seen and the facts to be kept of it. */
+/** The earliest time until which something that matches can be cancelled. */
+function cancelLimit(records: readonly ProviderRecord[]): { cancelUntil?: number } {
+  const limits = records.flatMap(({ cancelUntil }) => (cancelUntil === undefined ? [] : [cancelUntil]));
+  return limits.length === 0 ? {} : { cancelUntil: Math.min(...limits) };
+}
+
+/** One complete search, or where there is none a look at the one id that is known: what was seen, and the facts. */
 export async function searchOutside(
   deps: LookDeps,
   way: Way,
   intent: Intent,
 ): Promise<{ seen: Seen; facts: SearchFacts }> {
-  const { find, promise } = way.provider;
-  const shown = await look(deps, way, intent, async () =>
-    find === undefined ? { kind: 'failed', error: 'no_search' } : find(await lookContext(deps, way), intent),
-  );
+  const { promise } = way.provider;
+  const shown = await look(deps, way, intent, () => find(deps, way, intent));
   const seen = { ...shown, complete: shown.complete && reachesBack(promise, intent, shown.startedAt) };
   const matched = seen.matched.map((record) => record.externalId);
   const verdict = verdictOf(intent, { ...seen, matched }, deps.timing, way.lag);
@@ -74,8 +93,16 @@ export async function searchOutside(
       account: way.route.account,
       environment: way.route.environment,
       ...(seen.error === undefined ? {} : { error: seen.error }),
+      ...(seen.cancelUntil === undefined ? {} : { cancelUntil: seen.cancelUntil }),
     },
   };
+}
+
+async function find(deps: LookDeps, way: Way, intent: Intent): Promise<Lookup> {
+  const { provider } = way;
+  if (provider.find !== undefined) return provider.find(await lookContext(deps, way), intent);
+  if (intent.acknowledgedId === null) return { kind: 'failed', error: 'no_search' };
+  return provider.read(await lookContext(deps, way), intent, intent.acknowledgedId);
 }
 
 /** Facts first, append-only; the transition rests on them. */

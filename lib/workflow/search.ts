@@ -5,12 +5,14 @@
 import type { HandoverReason, Intent, Verdict } from '../domain/intent.ts';
 import { maySend } from '../domain/may-send.ts';
 import { planOf } from '../domain/plan.ts';
-import { isExhausted, isGone, nextLookAt, windowEndsAt } from '../domain/reconciliation.ts';
+import { isExhausted, isGone, nextLookAt, showsRefusal, windowEndsAt } from '../domain/reconciliation.ts';
 import type { Way } from '../providers/registry.ts';
 import { audit } from './audit.ts';
+import { checkFirst } from './check-first.ts';
 import {
   apply,
   comeBack,
+  contextFor,
   contextOf,
   type LookDeps,
   type RunInput,
@@ -37,8 +39,9 @@ async function takeStep(deps: LookDeps, input: RunInput): Promise<StepAnswer | '
   const { intent, frozen } = await deps.ledger.readForSend(input, input.route);
   if (intent === undefined) return { next: 'end' };
   const way = wayOf(deps, intent);
-  const plan = planOf(intent, contextOf(deps, way, frozen), deps.clock.now());
+  const plan = planOf(intent, await contextFor(deps, way, intent, frozen), deps.clock.now());
   if (plan.do === 'audit') return audit(deps, way, intent);
+  if (plan.do === 'check') return checkFirst(deps, way, intent);
   return plan.do === 'look' ? reconcile(deps, way, intent, frozen) : follow(deps, intent, plan);
 }
 
@@ -48,9 +51,16 @@ async function reconcile(
   intent: Intent,
   frozen: boolean,
 ): Promise<StepAnswer | 'again'> {
-  if (way.provider.find === undefined) return handOver(deps, intent, { reason: 'blind', ids: [] });
+  // Without a search only an id that somebody named can be looked at.
+  if (way.provider.find === undefined && intent.acknowledgedId === null) {
+    return handOver(deps, intent, { reason: 'blind', ids: [] });
+  }
   const { seen, facts } = await searchOutside(deps, way, intent);
   await keepSearch(deps, intent, facts);
+  if (showsRefusal(intent, seen, deps.timing, way.lag)) {
+    const refused = await apply(deps, intent, { kind: 'refused_outside', facts });
+    return refused === undefined ? 'again' : { next: 'end' };
+  }
   const now = deps.clock.now();
   const windowEnd = windowEndsAt(intent, deps.timing, way.lag);
   const { answer, dueAt } = comeBack(deps, nextLookAt(intent.searches, windowEnd, now));
@@ -73,7 +83,7 @@ function endOf(
   if (verdict === 'many') return 'many';
   if (verdict === 'found' || verdict === 'absent') return undefined;
   if (verdict === 'wait' && isGone(intent, seen.startedAt, deps.timing, way.lag)) return 'found_but_gone';
-  const since = intent.unknownSince ?? seen.startedAt;
+  const since = intent.searchingSince ?? intent.unknownSince ?? seen.startedAt;
   return isExhausted(intent.searches + 1, since, seen.endedAt) ? 'exhausted' : undefined;
 }
 

@@ -9,10 +9,20 @@ import { maySend, sendBeforeOf } from '../domain/may-send.ts';
 import { leaseEndsAt, planOf } from '../domain/plan.ts';
 import type { WriteResult } from '../domain/write-result.ts';
 import type { Way } from '../providers/registry.ts';
-import { apply, contextOf, type RunInput, type SendDeps, type Step, type StepAnswer, wayOf } from './deps.ts';
+import {
+  apply,
+  contextFor,
+  contextOf,
+  type RunInput,
+  type SendDeps,
+  type Step,
+  type StepAnswer,
+  wayOf,
+} from './deps.ts';
 import { follow } from './follow.ts';
 import { post } from './post.ts';
 import { recordResult } from './record-result.ts';
+import { holdTwins } from './twins.ts';
 
 /** Kept free at the end of the sender's life to record an answer in. */
 const RESERVE_MS = 4000;
@@ -42,9 +52,11 @@ async function takeStep(deps: SendDeps, life: Life): Promise<StepAnswer | 'again
   const { intent, frozen } = await deps.ledger.readForSend(life.input, life.input.route);
   if (intent === undefined) return { next: 'end' };
   const way = wayOf(deps, intent);
-  const plan = planOf(intent, contextOf(deps, way, frozen), deps.clock.now());
+  const plan = planOf(intent, await contextFor(deps, way, intent, frozen), deps.clock.now());
   if (plan.do !== 'claim') return follow(deps, intent, plan);
   if (!hasTime(deps, way, life)) return { next: 'wait', waitSeconds: 1 };
+  const held = await holdTwins(deps, way, intent);
+  if (held !== 'mine') return held;
   const attempt = newAttempt(deps, intent, way, life);
   const dueAt = leaseEndsAt({ attempts: [attempt] }, deps.timing);
   const claimed = await apply(deps, intent, { kind: 'claimed', attempt, dueAt });

@@ -9,6 +9,7 @@ import { DAY_MS } from '../domain/promise.ts';
 import { DUE_SHARDS, type Page } from '../ledger/ledger.ts';
 import { errorName } from '../platform/log.ts';
 import { apply, type Deps, type StartRun } from './deps.ts';
+import { rematch } from './rematch.ts';
 import { startNextRun } from './runs.ts';
 
 export interface SweepDeps extends Deps {
@@ -29,13 +30,15 @@ const PASS_MS = 40_000;
 /** Runs without any progress before a person is asked; with doubling pauses, about six hours. */
 export const MAX_IDLE_RUNS = 12;
 
-/** One pass over all shards. */
+/** One pass over all shards, then over the events that wait for their intent. */
 export function sweep(deps: SweepDeps): { runOnce: () => Promise<Swept> } {
   return {
     runOnce: async () => {
       const until = deps.clock.now() + PASS_MS;
       const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => sweepShard(deps, shard, until));
-      return (await Promise.all(shards)).reduce(sum);
+      const swept = (await Promise.all(shards)).reduce(sum);
+      await rematch(deps, until);
+      return swept;
     },
   };
 }

@@ -3,21 +3,29 @@
  * true, bound to this intent alone, confirms.
  */
 import type { HandoverReason, Intent, Receipt } from '../domain/intent.ts';
-import { pauseAfter, windowEndsAt } from '../domain/reconciliation.ts';
+import type { LifeEvent } from '../domain/life-event.ts';
+import { DAY_MS } from '../domain/promise.ts';
+import { pauseAfter, showsRefusal, windowEndsAt } from '../domain/reconciliation.ts';
 import { judgeReadback, needsWholeSearch, type Verification } from '../domain/verification.ts';
 import type { Way } from '../providers/registry.ts';
 import { apply, comeBack, type LookDeps, type Step, type StepAnswer, wayOf } from './deps.ts';
+import { makeFollowUp } from './follow-up.ts';
 import { handoverOf, keepSearch, look, lookContext, type Seen, searchOutside } from './look.ts';
+import { bindingOf, takeHold } from './twin-hold.ts';
 
 export function verify(deps: LookDeps): Step {
   return async (input) => {
     const intent = await deps.ledger.read(input);
     if (intent === undefined) return { next: 'end' };
     if (intent.handover !== null && intent.state !== 'handover') return { next: 'hand_over' };
-    if (intent.state !== 'acknowledged')
-      return intent.state === 'confirmed' ? { next: 'end' } : { next: 'search' };
     const way = wayOf(deps, intent);
+    if (intent.state === 'confirmed') return followUp(deps, way, intent);
+    if (intent.state !== 'acknowledged') return { next: 'search' };
     const { readback, verification } = await readBack(deps, way, intent);
+    if (verification === 'refused') {
+      const refused = await apply(deps, intent, { kind: 'refused_outside', facts: null });
+      return refused === undefined ? MOVED : { next: 'end' };
+    }
     switch (verification.kind) {
       case 'verified':
         return confirm(deps, way, intent, readback, verification);
@@ -33,17 +41,26 @@ async function readBack(
   deps: LookDeps,
   way: Way,
   intent: Intent,
-): Promise<{ readback: Seen; verification: Verification }> {
+): Promise<{ readback: Seen; verification: Verification | 'refused' }> {
   const readback = await look(deps, way, intent, async () =>
     way.provider.read(await lookContext(deps, way), intent, intent.acknowledgedId),
   );
   const isWhole = readback.complete && readback.authorised;
-  if (!needsWholeSearch(intent) || isWhole) {
+  const refused = (readback.refused ?? []).length > 0;
+  if (!refused && (!needsWholeSearch(intent) || isWhole)) {
     return { readback, verification: judgeReadback(intent, readback, null, deps.timing, way.lag) };
   }
+  if (way.provider.find === undefined) return { readback, verification: unsearchable(readback) };
   const { seen, facts } = await searchOutside(deps, way, intent);
   await keepSearch(deps, intent, facts);
+  if (showsRefusal(intent, seen, deps.timing, way.lag)) return { readback, verification: 'refused' };
   return { readback, verification: judgeReadback(intent, readback, seen, deps.timing, way.lag) };
+}
+
+/** A complete search is needed and there is none: only people can say that there is one effect and no other. */
+function unsearchable(readback: Seen): Verification {
+  const candidates = readback.matched.map((record) => record.externalId);
+  return { kind: 'hand_over', reason: 'readback_unavailable', candidates };
 }
 
 async function confirm(
@@ -54,10 +71,13 @@ async function confirm(
   verified: Extract<Verification, { kind: 'verified' }>,
 ): Promise<StepAnswer> {
   const { externalId, checks, searchedWhole } = verified;
-  const { provider, account, environment } = way.route;
-  const binding = { provider, account, environment, kind: way.provider.kind, externalId };
-  const bound = await deps.ledger.bind(binding, { tenant: intent.tenant, intentId: intent.id });
-  if (bound.kind === 'taken') return handOver(deps, intent, 'bound_elsewhere', [externalId]);
+  const held = await takeHold(deps, way, intent);
+  if (held.kind === 'raced') return MOVED;
+  // Where no reference shows, an effect counts for the twin whose turn it is.
+  const owner = { tenant: intent.tenant, intentId: intent.id };
+  const isOurs =
+    held.kind === 'mine' && (await deps.ledger.bind(bindingOf(way, externalId), owner)).kind === 'mine';
+  if (!isOurs) return handOver(deps, intent, 'bound_elsewhere', [externalId]);
   const { payloadDigest, promiseClass } = intent;
   const receipt: Receipt = {
     schema: 'kakutei-receipt/v1',
@@ -68,16 +88,34 @@ async function confirm(
     promiseClass,
     searchedWhole,
   };
-  const saved = await apply(deps, intent, { kind: 'verified', receipt, dueAt: auditAt(deps, way, intent) });
-  return saved === undefined ? MOVED : { next: 'end' };
+  const pending = intent.followWith !== null;
+  const dueAt = pending ? deps.clock.now() + deps.timing.graceMs : auditAt(deps, way, intent);
+  const saved = await apply(deps, intent, { kind: 'verified', receipt, dueAt });
+  return saved === undefined ? MOVED : followUp(deps, way, saved);
+}
+
+/** What is to follow a confirmed intent; a crash before it is met by the next run. */
+async function followUp(deps: LookDeps, way: Way, intent: Intent): Promise<StepAnswer> {
+  if (intent.followWith === null || intent.followUp !== null) return { next: 'end' };
+  const made = await makeFollowUp(deps, intent, intent.followWith);
+  const now = deps.clock.now();
+  // What cannot be made today, because its route changed, is tried again every day and never touches its parent.
+  const event: LifeEvent =
+    made === undefined
+      ? { kind: 'deferred', dueAt: now + DAY_MS }
+      : { kind: 'followed_up', followUp: made, dueAt: auditAt(deps, way, intent) };
+  return (await apply(deps, intent, event)) === undefined ? MOVED : { next: 'end' };
 }
 
 /** Somebody else wrote in between; the search step finds out what is to be done. */
 const MOVED: StepAnswer = { next: 'wait', waitSeconds: 1 };
 
-/** More than one attempt: one more look when everything that was sent must show. */
+/**
+ * One more look when everything that was sent must show: after more than one attempt, and where nothing at the
+ * provider makes one of a request that something on the way delivered twice.
+ */
 function auditAt(deps: LookDeps, way: Way, intent: Intent): number | null {
-  if (!needsWholeSearch(intent)) return null;
+  if (!needsWholeSearch(intent) && intent.promiseClass !== 'searchable') return null;
   const end = windowEndsAt(intent, deps.timing, way.lag);
   return end === null ? null : end + 1;
 }

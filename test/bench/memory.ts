@@ -50,7 +50,7 @@ export async function measureMemory(
   progress: (line: string) => void = () => undefined,
 ): Promise<Memory> {
   const dataDir = mkdtempSync(join(tmpdir(), 'kakutei-memory-'));
-  const service = await startService({ dataDir });
+  const service = await startService({ dataDir, warehouseOnly: true });
   try {
     const startedAt = systemClock.now();
     const confirmed = await settleAll(service, intents, progress);

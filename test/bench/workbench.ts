@@ -81,7 +81,7 @@ async function assemble(ends: Ends): Promise<Omit<Workbench, 'stop'>> {
       await createTable(admin, name);
       return name;
     },
-    routes: parseRoutes(readFileSync(writeRoutes(dir, warehouse.url), 'utf8')),
+    routes: parseRoutes(readFileSync(writeRoutes(dir, warehouse.url, null), 'utf8')),
     secretsFile,
     warehouse,
   };

@@ -81,6 +81,13 @@ describe('API functions', () => {
   });
 });
 
+test('openapi answers from its bundle, which carries no client of the cloud', async () => {
+  const outcome = await call('openapi', request({ method: 'GET', path: '/openapi.json' }));
+  const { statusCode, body } = answerOf(outcome);
+  expect({ statusCode, ...JSON.parse(body) }).toMatchObject({ statusCode: 200, openapi: '3.1.0' });
+  expect(bundleOf('openapi').bytes).toBeLessThanOrEqual(300_000);
+});
+
 describe('steps and sweep', () => {
   test.each(WORKERS)('%s reaches for the ledger and throws when it is away', async (name) => {
     const outcome = await call(name, name === SWEEP.function ? {} : INPUT);
@@ -108,6 +115,9 @@ function answerOf(outcome: Outcome): z.infer<typeof answer> {
 /** Bodies that get past the first check. */
 const BODIES: Readonly<Record<string, string>> = {
   'POST /intents': JSON.stringify(ORDER),
+  'POST /intents/{id}/decision': JSON.stringify({ kind: 'reopen', reason: 'test' }),
+  'POST /intents/{id}/again': JSON.stringify({ reason: 'test' }),
+  'POST /intents/{id}/corrections': JSON.stringify(ORDER),
   'PUT /intents/{id}/approval': JSON.stringify({ fingerprint: 'fp1:0' }),
   ...Object.fromEntries(
     ['PUT /routes/{route}/freeze', 'DELETE /routes/{route}/freeze', 'PUT /freeze', 'DELETE /freeze'].map(
@@ -123,7 +133,7 @@ function request({ method, path }: Pick<Endpoint, 'method' | 'path'>, claims?: o
     routeKey: `${method} ${path}`,
     rawPath,
     rawQueryString: '',
-    headers: { 'content-type': 'application/json', 'idempotency-key': 'ORD-1' },
+    headers: { 'content-type': 'application/json', 'idempotency-key': 'ORD-1', 'if-match': '"1"' },
     pathParameters: { id: INTENT_ID, ...(path.includes('{route}') ? { route: 'warehouse' } : {}) },
     requestContext: {
       http: { method, path: rawPath, protocol: 'HTTP/1.1', sourceIp: '192.0.2.1', userAgent: 'test' },

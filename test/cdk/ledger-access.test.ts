@@ -10,7 +10,7 @@ import { deployedFunctions, type TableAction } from '../../cdk/deployed.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { newFolder, ROOT } from './synthesised.ts';
 
-type Need = TableAction | 'due' | 'list';
+type Need = TableAction | 'due' | 'list' | 'attention';
 
 /** What each call of the ledger asks of DynamoDB; a large request stands in an item of its own, hence GetItem. */
 const NEEDS: Readonly<Record<keyof Ledger, readonly Need[]>> = {
@@ -19,10 +19,16 @@ const NEEDS: Readonly<Record<keyof Ledger, readonly Need[]>> = {
   readForSend: ['BatchGetItem', 'GetItem'],
   save: ['UpdateItem', 'GetItem'],
   bind: ['PutItem'],
+  boundTo: ['GetItem'],
+  hold: ['PutItem'],
   addEvidence: ['PutItem'],
   evidence: ['Query'],
   countConflicts: ['Query'],
   due: ['due'],
+  takeEvent: ['PutItem'],
+  saveEvent: ['PutItem'],
+  dueEvents: ['due', 'GetItem'],
+  attention: ['attention', 'GetItem'],
   list: ['list', 'GetItem'],
   thaw: ['PutItem'],
   freeze: ['PutItem'],

@@ -7,6 +7,7 @@ import { nameOf, newFolder, ofType, ROOT, type Synthesised, synthesised } from '
 
 const WRITE = 'arn:aws:secretsmanager:ap-northeast-1:111122223333:secret:warehouse-write-AbCdEf';
 const READ = 'arn:aws:secretsmanager:ap-northeast-1:111122223333:secret:warehouse-read-GhIjKl';
+const SIGNING = 'arn:aws:secretsmanager:ap-northeast-1:111122223333:secret:warehouse-hook-MnOpQr';
 
 const reads = 'kms:Decrypt on LedgerKey if kms:ViaService = dynamodb.AWS::Region.amazonaws.com';
 const writes = `kms:Decrypt, kms:Encrypt, kms:GenerateDataKey on LedgerKey if kms:ViaService = dynamodb.AWS::Region.amazonaws.com`;
@@ -60,14 +61,58 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     writes,
     traces,
   ],
+  DecideRole: [
+    logs('Decide'),
+    'dynamodb:GetItem, dynamodb:Query, dynamodb:PutItem, dynamodb:UpdateItem on Ledger',
+    writes,
+    traces,
+  ],
+  AgainRole: [
+    logs('Again'),
+    'dynamodb:GetItem, dynamodb:Query, dynamodb:PutItem, dynamodb:UpdateItem on Ledger',
+    writes,
+    traces,
+  ],
+  CorrectRole: [
+    logs('Correct'),
+    'dynamodb:GetItem, dynamodb:Query, dynamodb:PutItem, dynamodb:UpdateItem on Ledger',
+    writes,
+    traces,
+  ],
+  OwnRole: [
+    logs('Own'),
+    'dynamodb:GetItem, dynamodb:Query, dynamodb:PutItem, dynamodb:UpdateItem on Ledger',
+    writes,
+    traces,
+  ],
+  DisownRole: [
+    logs('Disown'),
+    'dynamodb:GetItem, dynamodb:Query, dynamodb:PutItem, dynamodb:UpdateItem on Ledger',
+    writes,
+    traces,
+  ],
+  QueueRole: [
+    logs('Queue'),
+    'dynamodb:GetItem, dynamodb:BatchGetItem, dynamodb:Query on Ledger',
+    'dynamodb:Query on Ledger/index/attention',
+    reads,
+    traces,
+  ],
   FreezeRole: [logs('Freeze'), 'dynamodb:PutItem on Ledger', writes, traces],
   ThawRole: [logs('Thaw'), 'dynamodb:PutItem on Ledger', writes, traces],
   FreezeAllRole: [logs('FreezeAll'), 'dynamodb:PutItem on Ledger', writes, traces],
   ThawAllRole: [logs('ThawAll'), 'dynamodb:PutItem on Ledger', writes, traces],
+  TakeEvidenceRole: [
+    logs('TakeEvidence'),
+    'dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem on Ledger',
+    writes,
+    traces,
+  ],
   HealthRole: [logs('Health'), 'dynamodb:GetItem on Ledger', reads, traces],
+  OpenapiRole: [logs('Openapi'), traces],
   SendRole: [
     logs('Send'),
-    'dynamodb:GetItem, dynamodb:BatchGetItem, dynamodb:UpdateItem on Ledger',
+    'dynamodb:GetItem, dynamodb:BatchGetItem, dynamodb:PutItem, dynamodb:UpdateItem on Ledger',
     writes,
     `secretsmanager:GetSecretValue on ${WRITE}`,
     traces,
@@ -89,7 +134,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   HandOverRole: [logs('HandOver'), 'dynamodb:GetItem, dynamodb:UpdateItem on Ledger', writes, traces],
   SweepRole: [
     logs('Sweep'),
-    'dynamodb:GetItem, dynamodb:UpdateItem on Ledger',
+    'dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem on Ledger',
     'dynamodb:Query on Ledger/index/due',
     writes,
     starts,
@@ -131,7 +176,11 @@ beforeAll(() => {
 }, 60_000);
 
 function roles(): readonly (readonly [string, readonly Statement[]])[] {
-  return ofType(stack, 'AWS::IAM::Role').map(([id, role]) => [
+  return rolesOf(stack);
+}
+
+function rolesOf(of: Synthesised): readonly (readonly [string, readonly Statement[]])[] {
+  return ofType(of, 'AWS::IAM::Role').map(([id, role]) => [
     id,
     policies.parse(role.Properties['Policies']).flatMap((policy) => policy.PolicyDocument.Statement),
   ]);
@@ -199,6 +248,24 @@ describe('provider secrets', () => {
     expect(() => synthesised(routes)).toThrow('named for writing and for reading');
   });
 
+  test('only the function that takes signed events may read what they are signed with', () => {
+    const withWebhook = synthesised(routesWith({}, [SIGNING]));
+    const holding = rolesOf(withWebhook).filter(([, all]) => JSON.stringify(all).includes(SIGNING));
+    expect(holding.map(([id]) => id)).toEqual(['TakeEvidenceRole']);
+    expect(JSON.stringify(holding)).not.toContain(WRITE);
+  });
+
+  test.each([
+    [WRITE, 'write'],
+    [READ, 'look'],
+  ])('%s cannot check signatures too, because who checks them could then %s', (arn) => {
+    expect(() => secretsOf(routesWith({}, [SIGNING, arn]))).toThrow('named for signatures and for calls');
+  });
+
+  test('a signing secret is named in full', () => {
+    expect(() => secretsOf(routesWith({}, ['local:hook']))).toThrow('it is not a full secret ARN');
+  });
+
   test.each<[unknown, string]>([
     ['local:warehouse', 'a local secret is not deployed'],
     [
@@ -216,16 +283,18 @@ describe('provider secrets', () => {
 
   test('a route without secrets asks for none', () => {
     const routes = routesWith({ writeSecretRef: undefined, readSecretRef: null });
-    expect(secretsOf(routes)).toEqual({ write: [], read: [] });
+    expect(secretsOf(routes)).toEqual({ write: [], read: [], webhook: [] });
   });
 });
 
-/** The deployed example with other secrets on its one route. */
-function routesWith(changed: Readonly<Record<string, unknown>>): string {
+/** The deployed example with other secrets on its one route, and with an endpoint for signed events. */
+function routesWith(changed: Readonly<Record<string, unknown>>, webhookSecrets?: readonly unknown[]): string {
   const config = example.parse(JSON.parse(readFileSync(join(ROOT, 'routes.json'), 'utf8')));
+  const webhook = { endpoint: 'warehouse', routes: ['warehouse'], secretRefs: webhookSecrets };
   const tenants = config.tenants.map((tenant) => ({
     ...tenant,
     routes: tenant.routes.map((route) => ({ ...route, ...changed })),
+    ...(webhookSecrets === undefined ? {} : { webhooks: [webhook] }),
   }));
   const file = join(newFolder(), 'routes.json');
   writeFileSync(file, JSON.stringify({ tenants }));

@@ -53,6 +53,8 @@ test('an answer that differs in one value or one member is noticed', () => {
   expect(matches({ a: 'int_…' }, { a: 'x_12' })).toBe(false);
   expect(matches({ a: 1 }, { a: 2 })).toBe(false);
   expect(matches({ a: 1 }, { a: 1, b: 1 })).toBe(false);
+  expect(matches({ a: 1, '…': '…' }, { a: 1, b: 1 })).toBe(true);
+  expect(matches({ a: 1, '…': '…' }, { b: 1 })).toBe(false);
   expect(matches({ a: [1, 2] }, { a: [1] })).toBe(false);
 });
 

@@ -41,6 +41,21 @@ describe('whether a write is permitted', () => {
       NOW,
       'policy_version_not_accepted',
     ],
+    [
+      'signed by somebody who may sign no more',
+      approved(),
+      { ...BY_APPROVAL, approvers: ['otto'] },
+      NOW,
+      'approver_not_allowed',
+    ],
+    [
+      'one of two may sign no more',
+      approved({ signatures: [ann, otto] }),
+      { ...two, approvers: ['ann'] },
+      NOW,
+      'approver_not_allowed',
+    ],
+    ['signed by one who is named', approved(), { ...BY_APPROVAL, approvers: ['ann'] }, NOW, 'permitted'],
     ['one signature where two are needed', approved(), two, NOW, 'second_signature_missing'],
     ['two signatures', approved({ signatures: [ann, otto] }), two, NOW, 'permitted'],
     [
@@ -115,6 +130,19 @@ describe('one more signature', () => {
 
   it('of the submitter is taken where the policy does not separate', () => {
     expect(sign(intentOf(), { ...BY_APPROVAL, separate: false }, wish('shop'), NOW).kind).toBe('signed');
+  });
+
+  it('of somebody whom the policy does not name is refused', () => {
+    expect(sign(intentOf(), { ...BY_APPROVAL, approvers: ['ann'] }, wish('otto'), NOW)).toEqual({
+      kind: 'refused',
+      reason: 'not_an_approver',
+    });
+  });
+
+  it('starts again where an earlier signer may sign no more', () => {
+    const only = { ...two, approvers: ['otto'] };
+    const signing = sign(approved(), only, wish('otto'), NOW + 10);
+    expect(signing).toMatchObject({ approval: { signatures: [{ by: 'otto', at: NOW + 10 }] } });
   });
 
   it('is refused on a route with a standing permission', () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { Decision, Proposal } from '../../lib/domain/decision.ts';
 import { type Intent, type IntentState, STATES } from '../../lib/domain/intent.ts';
 import type { LifeEvent } from '../../lib/domain/life-event.ts';
 import { EVENT_KINDS, transition } from '../../lib/domain/lifecycle.ts';
@@ -40,6 +41,16 @@ const result = (number: number, outcome: WriteResult): LifeEvent => ({
   retryAt: NOW + 100,
 });
 
+const decided = (decision: Decision): Row => ({ event: { kind: 'decided', decision, dueAt } });
+const PROPOSAL: Proposal = {
+  id: 'p-1',
+  decision: { kind: 'declare_absent', lookedAt: NOW },
+  by: 'otto',
+  reason: 'the supplier says so',
+  at: NOW,
+  until: NOW + 1,
+};
+
 const ROWS: Readonly<Record<string, Row>> = {
   claimed: { event: { kind: 'claimed', attempt: attemptOf(2), dueAt } },
   resent_first: { event: { kind: 'resent_first', result: UNKNOWN_RESULT, attempt: attemptOf(2), dueAt } },
@@ -47,6 +58,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   'result refused': { event: result(1, REFUSED), to: open },
   'result not_sent': { event: result(1, NOT_SENT), to: open },
   'result unknown': { event: result(1, UNKNOWN_RESULT), to: open },
+  'result that something exists': {
+    event: result(1, { ...UNKNOWN_RESULT, exists: true } as WriteResult),
+    to: open,
+  },
   'result refused, second': { event: result(2, REFUSED), to: second },
   'result not_sent, second': { event: result(2, NOT_SENT), to: second },
   'result not_sent, withdrawn': {
@@ -71,12 +86,15 @@ const ROWS: Readonly<Record<string, Row>> = {
       handover,
     },
   },
+  refused_outside: { event: { kind: 'refused_outside', facts: searchOf() } },
   read_back: { event: { kind: 'read_back', dueAt } },
   verified: { event: { kind: 'verified', receipt, dueAt: null } },
   must_hand_over: { event: { kind: 'must_hand_over', handover, dueAt } },
   handed_over: { event: { kind: 'handed_over', dueAt }, to: pending },
   'handed_over, no reason': { event: { kind: 'handed_over', dueAt }, to: (i) => ({ ...i, handover: null }) },
   deferred: { event: { kind: 'deferred', dueAt } },
+  'deferred, for a twin': { event: { kind: 'deferred', dueAt, waitsFor: 'int_1' } },
+  checked: { event: { kind: 'checked', cancelUntil: NOW + 1, dueAt } },
   aged: { event: { kind: 'aged', dueAt } },
   approved: { event: { kind: 'approved', approval: APPROVAL } },
   revoked: {
@@ -91,6 +109,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     event: { kind: 'permitted', dueAt },
     to: (i) => ({ ...i, attempts: IN_STATE.unknown.attempts }),
   },
+  'permitted, declared absent': {
+    event: { kind: 'permitted', dueAt },
+    to: (i) => ({ ...i, attempts: IN_STATE.unknown.attempts, declaredAbsentAt: NOW }),
+  },
   time_over: { event: { kind: 'time_over' } },
   budget_spent: { event: { kind: 'budget_spent' } },
   look_again: { event: { kind: 'look_again', dueAt } },
@@ -103,6 +125,20 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   contradicted: { event: { kind: 'contradicted', handover, dueAt } },
   not_contradicted: { event: { kind: 'not_contradicted', facts: searchOf(), dueAt: null } },
+  followed_up: { event: { kind: 'followed_up', followUp: 'int_2', dueAt: null } },
+  'evidence of an effect': { event: { kind: 'evidence_came', seen: true, externalId: 'R-7', dueAt: NOW } },
+  'evidence of no effect': { event: { kind: 'evidence_came', seen: false, externalId: null, dueAt: NOW } },
+  'evidence of what is known': {
+    event: { kind: 'evidence_came', seen: true, externalId: 'R-1', dueAt: NOW },
+  },
+  owned: { event: { kind: 'owned', owner: { by: 'otto', at: NOW } } },
+  proposed: { event: { kind: 'proposed', proposal: PROPOSAL } },
+  'decided attach_external_id': decided({ kind: 'attach_external_id', externalId: 'R-9' }),
+  'decided declare_absent': decided({ kind: 'declare_absent', lookedAt: NOW }),
+  'decided settle_many': decided({ kind: 'settle_many', keep: 'R-1', surplus: ['R-2'] }),
+  'decided wait_until': decided({ kind: 'wait_until', until: dueAt }),
+  'decided close': decided({ kind: 'close', outcome: 'undetermined' }),
+  'decided reopen': decided({ kind: 'reopen' }),
 };
 
 function cell(row: Row, state: IntentState): string {

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Intent } from '../../lib/domain/intent.ts';
-import { ABSENCE_HOLDS_MS, maySend, type SendContext, sendBeforeOf } from '../../lib/domain/may-send.ts';
+import {
+  ABSENCE_HOLDS_MS,
+  CHECK_HOLDS_MS,
+  maySend,
+  refusalsOf,
+  type SendContext,
+  sendBeforeOf,
+} from '../../lib/domain/may-send.ts';
 import { classOf, DAY_MS, keyEndsAt, type ProviderPromise, windowMs } from '../../lib/domain/promise.ts';
 import { warehouse } from '../../lib/providers/warehouse.ts';
 import {
@@ -35,6 +42,8 @@ const context = (change: Partial<SendContext> = {}): SendContext => ({
   timing: TIMING,
   frozen: false,
   sawItFail: false,
+  originalUnsettled: false,
+  needsCheck: false,
   ...change,
 });
 const until = (ms: number) => ({ ...POLICY, permission: { ...POLICY.permission, until: ms } });
@@ -50,6 +59,21 @@ const looked = (at: number, change: Partial<Intent> = {}): Intent => ({
 const absentSince = (at: number): Intent => ({
   ...IN_STATE.absent,
   lastSearch: searchOf({ startedAt: at, endedAt: at, verdict: 'absent' }),
+});
+
+describe('every reason why not', () => {
+  it('is told in the order of precedence, each once', () => {
+    const intent = { ...unknown, noMoreWrites: true, sendBy: NOW };
+    const blocked = context({ frozen: true, policy: { ...POLICY, attempts: 1 } });
+    expect(refusalsOf(intent, blocked, LATER)).toEqual([
+      'withdrawn',
+      'deadline_passed',
+      'frozen',
+      'budget_spent',
+      'search_first',
+    ]);
+    expect(refusalsOf(IN_STATE.ready, context(), NOW)).toEqual([]);
+  });
 });
 
 describe('may attempt n + 1 be claimed', () => {
@@ -86,6 +110,51 @@ describe('may attempt n + 1 be claimed', () => {
       null,
     ],
 
+    [
+      'evidence contradicts that nothing is outside, also before a first attempt',
+      intentOf({ contraryAt: NOW }),
+      context(),
+      NOW,
+      'something_seen',
+    ],
+    ['the original is open', IN_STATE.ready, context({ originalUnsettled: true }), NOW, 'original_unsettled'],
+    ['never asked whether it is in order', IN_STATE.ready, context({ needsCheck: true }), NOW, 'check_first'],
+    [
+      'asked, and the answer still holds',
+      intentOf({ checkedAt: NOW - CHECK_HOLDS_MS }),
+      context({ needsCheck: true }),
+      NOW,
+      null,
+    ],
+    [
+      'asked too long ago',
+      intentOf({ checkedAt: NOW - CHECK_HOLDS_MS - 1 }),
+      context({ needsCheck: true }),
+      NOW,
+      'check_first',
+    ],
+    [
+      'asked, and the time to cancel is over now',
+      intentOf({ checkedAt: NOW, cancelUntil: NOW }),
+      context({ needsCheck: true }),
+      NOW,
+      'check_first',
+    ],
+    ['a blind one: unknown', unknown, context({ promise: BLIND }), LATER, 'blind'],
+    [
+      'a blind one: people declared absence',
+      { ...IN_STATE.absent, declaredAbsentAt: NOW },
+      context({ promise: BLIND, policy: { ...POLICY, repeatOn: [] } }),
+      LATER,
+      null,
+    ],
+    [
+      'a blind one: people declared absence, and it is doubted again',
+      { ...unknown, declaredAbsentAt: NOW },
+      context({ promise: BLIND }),
+      LATER,
+      'blind',
+    ],
     ['keyed: unknown, never looked', unknown, context(), LATER, 'search_first'],
     ['keyed: looked and found nothing', looked(NOW + 100), context(), LATER, null],
     ['keyed: looked 1 ms too soon after the claim', looked(NOW + 99), context(), LATER, 'search_first'],

@@ -138,7 +138,11 @@ describe('what a readback says', () => {
     ["one, not the POST's id", seen, readback(one('R-9')), null, 'hand_over mismatch'],
     [
       'one, no id was given before',
-      { ...seen, acknowledgedId: null },
+      {
+        ...seen,
+        acknowledgedId: null,
+        attempts: [attemptOf(1, { result: { ...ACKNOWLEDGED, externalId: null } as WriteResult })],
+      },
       readback(one('R-9')),
       null,
       'verified',
@@ -167,6 +171,27 @@ describe('what a readback says', () => {
       readback(one()),
       null,
       'hand_over many',
+    ],
+    [
+      'one, and people settled the other as surplus',
+      {
+        ...seen,
+        surplus: ['R-2'],
+        attempts: [
+          attemptOf(1, { result: ACKNOWLEDGED }),
+          attemptOf(2, { result: { ...ACKNOWLEDGED, externalId: 'R-2' } as WriteResult }),
+        ],
+      },
+      readback(one()),
+      readback(one()),
+      'verified',
+    ],
+    [
+      'the one that a person named, while an answer told another',
+      { ...seen, acknowledgedId: 'R-9' },
+      readback(one('R-9')),
+      null,
+      'hand_over mismatch',
     ],
     ['one, and the whole search shows the same', seen, readback(one()), readback(one()), 'verified'],
     [

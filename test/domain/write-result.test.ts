@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeWrite, type WireReport } from '../../lib/domain/write-result.ts';
+import { judgeWrite, tellsOfEffect, type WireReport } from '../../lib/domain/write-result.ts';
 import { parseAnswer } from '../../lib/platform/json.ts';
 import { warehouse } from '../../lib/providers/warehouse.ts';
 
@@ -15,6 +15,21 @@ const answered = (status: number, body: string, complete = true): WireReport => 
 });
 
 const ID = '{"reservation_id":"R-1"}';
+
+it('an answer that says that something exists is unknown, and evidence of an effect', () => {
+  const exists = (code: number) =>
+    judgeWrite(
+      answered(code, '{}'),
+      () => ({ kind: 'exists' }),
+      judged,
+      parseAnswer,
+      () => 'digest',
+    );
+  expect(exists(409)).toMatchObject({ kind: 'unknown', code: 'status_409', exists: true });
+  expect(tellsOfEffect(exists(409))).toBe(true);
+  expect(tellsOfEffect(judge(answered(500, '{}')))).toBe(false);
+  expect(tellsOfEffect(judge(answered(201, ID)))).toBe(true);
+});
 
 describe('one attempt, judged', () => {
   it.each([

@@ -110,6 +110,8 @@ describe('taken', () => {
       'cache-control': 'no-store',
       etag: '"1"',
       location: `/intents/${id}`,
+      'content-language': 'en',
+      vary: 'accept-language',
     });
     expect(answer.json).toEqual({
       ...{
@@ -123,6 +125,8 @@ describe('taken', () => {
         conflicts: 0,
       },
       ...{ externalId: null, acknowledgedId: null, receipt: null, version: 1 },
+      // biome-ignore lint/suspicious/noThenProperty: a member of the answer, never awaited.
+      ...{ then: null, corrects: null, waitsFor: null, owner: null, proposal: null },
       nextAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       explanation: expect.stringContaining('Nothing was sent yet.'),
     });

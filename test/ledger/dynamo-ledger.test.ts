@@ -6,6 +6,7 @@ import { type DynamoDb, startDynamoDb } from '../../lib/local/dynamodb.ts';
 import { createTable } from '../../lib/local/table.ts';
 import { newId } from '../../lib/platform/ids.ts';
 import { ledgerContract } from './contract.ts';
+import { outsideContract } from './contract-outside.ts';
 
 let database: DynamoDb;
 let client: DynamoDBClient;
@@ -25,10 +26,12 @@ afterAll(async () => {
   await database.stop();
 });
 
-ledgerContract('DynamoDB', () =>
+const make = () =>
   dynamoLedger({
     client: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
     table: 'ledger',
     newId,
-  }),
-);
+  });
+
+ledgerContract('DynamoDB', make);
+outsideContract('DynamoDB', make);

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { BadConfiguration, loadSettings, parseRoutes } from '../../lib/platform/config.ts';
+import {
+  BadConfiguration,
+  loadSettings,
+  parseConfiguration,
+  parseRoutes,
+} from '../../lib/platform/config.ts';
 import { registryOf } from '../../lib/providers/registry.ts';
 
 const ROUTE = {
@@ -19,9 +24,15 @@ const ROUTE = {
     resend: 'first',
     repeatOn: ['timeout', 'status_503'],
     sendWithinMs: 60_000,
+    confirmWithinMs: 3_600_000,
   },
 };
 const file = (...routes: object[]) => JSON.stringify({ tenants: [{ tenant: 'acme', routes }] });
+const MONEY = { field: 'total', amount: '1000.00', currency: 'EUR', currencyField: 'currency' };
+const withLimit = (twoFrom: object) => {
+  const permission = { kind: 'approval', version: '1', longestMs: 3_600_000, twoFrom };
+  return { ...ROUTE, policy: { ...ROUTE.policy, permission } };
+};
 const refusal = (text: string): string => {
   try {
     parseRoutes(text);
@@ -74,6 +85,13 @@ describe('the routes file', () => {
     ['a local secret outside loopback', file({ ...ROUTE, writeSecretRef: 'local:x' }), /loopback only/],
     ['a secret in clear', file({ ...ROUTE, writeSecretRef: 'hunter2' }), /writeSecretRef/],
     ['a name with the ledger separator', file({ ...ROUTE, account: 'a#b' }), /account/],
+    ['a limit in floats of a currency', file(withLimit({ ...MONEY, amount: 1000 })), /twoFrom/],
+    [
+      'a limit without the field of its currency',
+      file(withLimit({ ...MONEY, currencyField: undefined })),
+      /twoFrom/,
+    ],
+    ['a limit in no currency code', file(withLimit({ ...MONEY, currency: 'euro' })), /ISO 4217/],
     ['no attempt', file({ ...ROUTE, policy: { ...ROUTE.policy, attempts: 0 } }), /attempts/],
     [
       'a request longer than a sender lives',
@@ -92,6 +110,12 @@ describe('the routes file', () => {
     ],
   ])('is refused for %s', (_, text, reason) => {
     expect(refusal(text)).toMatch(reason);
+  });
+
+  it.each([[MONEY], [{ field: 'quantity', amount: 10 }]])('takes the limit %j', (limit) => {
+    expect(parseRoutes(file(withLimit(limit)))).toMatchObject([
+      { policy: { permission: { twoFrom: limit } } },
+    ]);
   });
 
   it('a short D is taken on loopback, where nothing outlives the machine', () => {
@@ -119,5 +143,76 @@ describe('the environment', () => {
       KAKUTEI_ROUTES: new URL('../../routes.json', import.meta.url).pathname,
     };
     expect(loadSettings(env)).toMatchObject({ table: 't', machineArn: null, skewMs: 300_000 });
+  });
+});
+
+describe('the webhooks of the routes file', () => {
+  const HOOK = {
+    endpoint: 'tokyo',
+    routes: ['warehouse'],
+    secretRefs: ['arn:aws:secretsmanager:eu-west-1:111122223333:secret:hook-AbCdEf'],
+  };
+  const UMBRA = { ...ROUTE, name: 'umbra', account: 'kobe-1' };
+  const withHooks = (acme: readonly object[], routes: readonly object[] = [ROUTE], umbra?: object) =>
+    JSON.stringify({
+      tenants: [
+        { tenant: 'acme', routes, webhooks: acme },
+        ...(umbra === undefined ? [] : [{ tenant: 'umbra', routes: [UMBRA], webhooks: [umbra] }]),
+      ],
+    });
+  const local = (name: string) => ({ ...ROUTE, name, baseUrl: 'http://127.0.0.1:9', writeSecretRef: null });
+
+  it('may be left out', () => {
+    expect(parseConfiguration(file(ROUTE)).webhooks).toEqual([]);
+  });
+
+  it('belong to the tenant that names them', () => {
+    const umbra = { ...HOOK, endpoint: 'kobe', routes: ['umbra'] };
+    expect(parseConfiguration(withHooks([HOOK], [ROUTE], umbra)).webhooks).toEqual([
+      { ...HOOK, tenant: 'acme' },
+      { ...umbra, tenant: 'umbra' },
+    ]);
+  });
+
+  it('take local secrets where every route stays on the machine', () => {
+    const text = withHooks([{ ...HOOK, secretRefs: ['local:old', 'local:new'] }], [local('warehouse')]);
+    expect(parseConfiguration(text).webhooks).toHaveLength(1);
+  });
+
+  it('lead to the ways of their own tenant', () => {
+    const { routes, webhooks } = parseConfiguration(withHooks([HOOK]));
+    const found = registryOf(routes, undefined, webhooks).webhookOf('tokyo');
+    expect(found?.ways.map(({ route }) => [route.tenant, route.name])).toEqual([['acme', 'warehouse']]);
+    expect(registryOf(routes, undefined, webhooks).webhookOf('osaka')).toBeUndefined();
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['an unknown field', withHooks([{ ...HOOK, url: 'https://x' }]), /url/],
+    ['an endpoint that is no name', withHooks([{ ...HOOK, endpoint: 'a/b' }]), /endpoint/],
+    ['an endpoint named twice', withHooks([HOOK, HOOK]), /endpoint tokyo is used twice/],
+    [
+      'an endpoint that another tenant has',
+      withHooks([HOOK], [ROUTE], { ...HOOK, routes: ['umbra'] }),
+      /endpoint tokyo is used twice/,
+    ],
+    ['no route', withHooks([{ ...HOOK, routes: [] }]), /routes/],
+    ['a route that is not there', withHooks([{ ...HOOK, routes: ['nowhere'] }]), /no route nowhere/],
+    [
+      'a route of another tenant',
+      withHooks([HOOK], [ROUTE], { ...HOOK, endpoint: 'kobe' }),
+      /umbra has no route warehouse/,
+    ],
+    ...['account', 'environment', 'baseUrl'].map((field): [string, string, RegExp] => {
+      const other = { account: 'osaka-1', environment: 'test', baseUrl: 'https://other.example.com' }[field];
+      const routes = [ROUTE, { ...ROUTE, name: 'second', [field]: other }];
+      const hook = { ...HOOK, routes: ['warehouse', 'second'] };
+      return [`routes that differ in ${field}`, withHooks([hook], routes), /more than one provider account/];
+    }),
+    ['no secret', withHooks([{ ...HOOK, secretRefs: [] }]), /secretRefs/],
+    ['six secrets', withHooks([{ ...HOOK, secretRefs: Array(6).fill('local:x') }]), /secretRefs/],
+    ['a secret in clear', withHooks([{ ...HOOK, secretRefs: ['whsec_AAAA'] }]), /secretRefs/],
+    ['a local secret outside loopback', withHooks([{ ...HOOK, secretRefs: ['local:x'] }]), /loopback only/],
+  ])('with %s are refused, with the reason', (_, text, reason) => {
+    expect(refusal(text)).toMatch(reason);
   });
 });

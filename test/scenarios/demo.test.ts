@@ -1,4 +1,4 @@
-/** `npm run demo -- --json` as a program reads it: a child process, its lines, its exit code. */
+/** `npm run demo -- warehouse --json` and `-- orders --json` as a program reads them: a child process, its lines, its exit code. */
 import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -40,16 +40,13 @@ const TABLE: readonly (readonly [string, string | null, string, number, number, 
   ['ORD-CAREFUL', 'confirmed', 'confirmed', 1, 1, '', 0],
 ];
 
-describe('the whole file', () => {
+describe('the whole file at the warehouse', () => {
   let run: Awaited<ReturnType<typeof demo>>;
   let lines: Record<string, unknown>[] = [];
 
   beforeAll(async () => {
-    run = await demo(['--json', '--orders', ORDERS]);
-    lines = run.stdout
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line));
+    run = await demo(['warehouse', '--json', '--orders', ORDERS]);
+    lines = linesOf(run.stdout);
   }, 5 * LIMIT_MS);
 
   test('exits 0 within a minute, every invariant held, nothing left running', () => {
@@ -90,10 +87,109 @@ describe('the whole file', () => {
   });
 });
 
+describe('purchase orders', () => {
+  let run: Awaited<ReturnType<typeof demo>>;
+  let lines: Record<string, unknown>[] = [];
+
+  beforeAll(async () => {
+    run = await demo(['orders', '--json']);
+    lines = linesOf(run.stdout);
+  }, 5 * LIMIT_MS);
+
+  const ROW = [
+    ...[
+      'scenario',
+      'route',
+      'state',
+      'report',
+      'intents',
+      'attempts',
+      'posts',
+      'effects',
+      'equal',
+      'errorKinds',
+    ],
+    ...['conflicts', 'handovers', 'violations', 'reopened', 'seconds'],
+  ];
+
+  /** scenario, route, state, intents, effects, POSTs (null: as many as the promise allows), conflicts, hand-overs */
+  const SCENARIOS: readonly (readonly [
+    string,
+    string,
+    string,
+    number,
+    number,
+    number | null,
+    number,
+    number,
+  ])[] = [
+    ['1-answer-lost', 'orders-unique', 'confirmed', 1, 1, null, 0, 0],
+    ['2-asked-again', 'orders-keyed', 'confirmed', 1, 1, null, 0, 0],
+    ['3-worker-killed', 'orders-searchable', 'confirmed', 1, 1, 1, 0, 0],
+    ['4a-other-quantity', 'orders-keyed', 'confirmed', 1, 1, null, 1, 0],
+    ['4b-other-address', 'orders-keyed', 'confirmed', 1, 1, null, 1, 0],
+    ['5-approval-over', 'orders-searchable', 'confirmed', 1, 1, 1, 0, 0],
+    ['6a-blind', 'orders-blind', 'handover', 1, 1, 1, 0, 1],
+    ['6b-search-lags', 'orders-searchable', 'confirmed', 1, 1, 1, 0, 0],
+    ['7-twins', 'orders-blind', 'confirmed', 2, 2, 2, 0, 0],
+    ['8-order-and-mail', 'orders-searchable', 'confirmed', 2, 2, null, 0, 0],
+  ];
+
+  test('exit 0 within a minute, every scenario as stated, nothing left running', () => {
+    expect({ code: run.code, broken: run.stderr.match(/broken.*/g) }).toEqual({ code: 0, broken: null });
+    expect(run.stderr).toMatch(/every scenario ended as it must/);
+    expect(run.ms).toBeLessThan(LIMIT_MS * overload());
+    expect(processesOn(folder)).toEqual([]);
+    expect(existsSync(join(folder, '.kakutei/demo-orders/run.json'))).toBe(false);
+  });
+
+  test('are one JSON line for each scenario, fields in order, and the sums last', () => {
+    expect(lines.slice(0, -1).map((line) => line['scenario'])).toEqual(SCENARIOS.map(([name]) => name));
+    for (const line of lines.slice(0, -1)) expect(Object.keys(line)).toEqual(ROW);
+    expect(Object.entries(lines.at(-1) ?? {})).toEqual([
+      ...[
+        ['scenarios', 10],
+        ['confirmed', 9],
+        ['unconfirmed', 1],
+        ['rejected', 0],
+        ['effects', 12],
+      ],
+      ...[
+        ['duplicates', 0],
+        ['lost', 0],
+        ['wronglyConfirmed', 0],
+        ['handovers', 1],
+      ],
+      ...[
+        ['permissionViolations', 0],
+        ['reopened', 0],
+      ],
+    ]);
+  });
+
+  test.each(SCENARIOS)('%s, %s: %s', (name, route, state, intents, effects, posts, conflicts, handovers) => {
+    const line = lines.find((each) => each['scenario'] === name) ?? {};
+    expect(line).toMatchObject({ route, state, intents, effects, conflicts, handovers });
+    expect(line).toMatchObject({ equal: true, violations: 0, reopened: 0 });
+    if (posts !== null) expect(line['posts']).toBe(posts);
+    expect(line['posts']).toBeLessThanOrEqual(Number(line['attempts']));
+  });
+
+  test('the worker of the third is recorded as lost', () => {
+    expect(lines.find((each) => each['scenario'] === '3-worker-killed')?.['errorKinds']).toEqual(['lost']);
+  });
+
+  test('what is left to a person is named with its reference, account and environment', () => {
+    expect(run.stderr).toMatch(/about PO-106A: reference int_[0-9a-f]{40}, tokyo-1, test, /);
+  });
+});
+
 describe('what cannot run', () => {
   test.each([
     ['an unknown option', ['--fast']],
-    ['a word too many', ['now']],
+    ['a chapter that is not there', ['now']],
+    ['two chapters', ['warehouse', 'orders']],
+    ['a file of orders for the chapter that reads none', ['orders', '--orders', ORDERS]],
     ['an option without its value', ['--orders']],
   ])('%s is usage: exit 2', async (_, args) => {
     const { code, stdout, stderr } = await demo(args);
@@ -136,6 +232,13 @@ describe('what cannot run', () => {
     expect(processesOn(folder)).toEqual([]);
   });
 });
+
+function linesOf(text: string): Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
 
 /** How many times over the machine is busy; 1 when it has a core to spare. */
 function overload(): number {

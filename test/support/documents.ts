@@ -19,7 +19,7 @@ export function linksOf(markdown: string): string[] {
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
 }
 
-/** Whether `answer` is what is shown: member for member, where … stands for anything. */
+/** Whether `answer` is what is shown: member for member, where … stands for anything, and as a name for more members. */
 export function matches(shown: unknown, answer: unknown): boolean {
   if (shown === '…') return true;
   if (typeof shown === 'string') return typeof answer === 'string' && textMatches(shown, answer);
@@ -27,7 +27,9 @@ export function matches(shown: unknown, answer: unknown): boolean {
   if (answer === null || typeof answer !== 'object' || Array.isArray(shown) !== Array.isArray(answer)) {
     return false;
   }
-  const names = new Set([...Object.keys(shown), ...Object.keys(answer)]);
+  const more = Object.hasOwn(shown, '…');
+  const names = new Set([...Object.keys(shown), ...(more ? [] : Object.keys(answer))]);
+  names.delete('…');
   return [...names].every((name) => {
     const both = Object.hasOwn(shown, name) && Object.hasOwn(answer, name);
     return both && matches(Reflect.get(shown, name), Reflect.get(answer, name));

@@ -33,10 +33,19 @@ export const RULES: readonly IForbiddenRuleType[] = [
   ...LAYERS,
   {
     name: 'domain-is-pure',
-    comment: 'No I/O and no library but canonical JSON; the hash is a function of its argument.',
+    comment:
+      'No I/O, and no library but canonical JSON, decimals and the list of currencies; a hash is pure.',
     severity: 'error',
     from: { path: '^lib/domain/' },
-    to: { pathNot: ['^lib/domain/', '^(node:)?crypto$', '(^|/)canonicalize(/|$)'] },
+    to: {
+      pathNot: [
+        '^lib/domain/',
+        '^(node:)?crypto$',
+        '(^|/)canonicalize(/|$)',
+        '(^|/)big\\.js(/|$)',
+        '(^|/)dinero\\.js/(dist/esm/)?currencies(/|$)',
+      ],
+    },
   },
   {
     name: 'platform-knows-types-of-the-domain-only',

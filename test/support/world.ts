@@ -1,10 +1,13 @@
 /** The whole product in memory on one fake clock: accept, the machine, the steps and the sweep. */
+import type { Normalisation } from '../../lib/domain/fingerprint.ts';
 import type { Intent } from '../../lib/domain/intent.ts';
 import type { ProviderPromise } from '../../lib/domain/promise.ts';
 import type { Route } from '../../lib/domain/route.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { memoryLedger } from '../../lib/ledger/memory-ledger.ts';
+import type { Clock } from '../../lib/platform/clock.ts';
 import type { LogFields } from '../../lib/platform/log.ts';
+import type { Provider, ReadOnce } from '../../lib/providers/provider.ts';
 import { registryOf } from '../../lib/providers/registry.ts';
 import type { Transport } from '../../lib/providers/transport.ts';
 import { warehouse } from '../../lib/providers/warehouse.ts';
@@ -19,12 +22,24 @@ import { verify } from '../../lib/workflow/verify.ts';
 import { counter, fakeClock, routeTo, TIMING } from './kit.ts';
 import { type PLAYS, type ScriptedWarehouse, scriptedWarehouse } from './scripted-warehouse.ts';
 
+/** An API beside the warehouse: its routes, its adapters, and what answers below its base URL. */
+export interface Beside {
+  readonly baseUrl: string;
+  readonly routes: readonly Route[];
+  readonly providers: readonly Provider[];
+  readonly transport: Transport;
+  readonly get: ReadOnce;
+}
+
 export interface WorldOptions {
   readonly script?: readonly (keyof typeof PLAYS)[];
   /** Whether the warehouse makes equal keys one reservation. */
   readonly keyed?: boolean;
   readonly promise?: Partial<ProviderPromise>;
   readonly route?: Partial<Route>;
+  /** Made on the world's clock. */
+  readonly beside?: (clock: Clock) => Beside;
+  readonly normalisation?: Normalisation;
   readonly wrapLedger?: (ledger: Ledger) => Ledger;
   readonly wrapTransport?: (transport: Transport) => Transport;
   readonly wrapStart?: (start: StartRun) => StartRun;
@@ -58,15 +73,26 @@ export function world(options: WorldOptions = {}) {
   const plain = memoryLedger(counter('write'));
   const live = options.live ?? (<T>(work: Promise<T>) => work);
   const start: StartRun = async (_, input) => void queue.push(input);
+  const beside = options.beside?.(clock);
+  const isBeside = (url: string): boolean => beside !== undefined && url.startsWith(beside.baseUrl);
+  const transport: Transport = (request) =>
+    isBeside(String(request.url)) && beside !== undefined
+      ? beside.transport(request)
+      : outside.transport(request);
   const deps = {
     ledger: options.wrapLedger?.(plain) ?? plain,
     clock,
     newId: counter('id'),
     timing: TIMING,
-    routes: registryOf([routeTo('http://127.0.0.1:1', options.route)], [provider]),
+    routes: registryOf(
+      [routeTo('http://127.0.0.1:1', options.route), ...(beside?.routes ?? [])],
+      [provider, ...(beside?.providers ?? [])],
+    ),
+    ...(options.normalisation === undefined ? {} : { normalisation: options.normalisation }),
     log: (_: unknown, event: string, fields: LogFields = {}) => void logged.push({ event, fields }),
-    transport: options.wrapTransport?.(outside.transport) ?? outside.transport,
-    reader: outside.reader,
+    transport: options.wrapTransport?.(transport) ?? transport,
+    reader: ({ baseUrl }: { readonly baseUrl: string }): ReadOnce =>
+      isBeside(baseUrl) && beside !== undefined ? beside.get : outside.reader(),
     secret: async () => 'secret',
     start: options.wrapStart?.(start) ?? start,
   };

@@ -1,0 +1,53 @@
+/** What a recorded look makes of an intent. */
+import type { Handover, Intent, Receipt, SearchFacts } from './intent.ts';
+import { SETTLED } from './lifecycle-states.ts';
+
+export function takeSearch(
+  intent: Intent,
+  event: { facts: SearchFacts; dueAt: number; handover?: Handover },
+): Intent {
+  const { facts } = event;
+  const counted = { ...looked(intent, facts), dueAt: event.dueAt };
+  const seenAt = facts.candidates.length > 0 ? (intent.seenAt ?? facts.startedAt) : intent.seenAt;
+  if (event.handover !== undefined) return { ...counted, seenAt, handover: event.handover };
+  if (facts.verdict === 'found') {
+    const acknowledgedId = intent.acknowledgedId ?? facts.candidates[0] ?? null;
+    return { ...counted, seenAt, acknowledgedId, state: 'acknowledged', readbacks: 0 };
+  }
+  if (facts.verdict !== 'absent') return { ...counted, seenAt };
+  const absentSince = intent.absentSince ?? facts.startedAt;
+  return { ...counted, state: 'absent', absentSince, unknownSince: null };
+}
+
+/** One search more; what it may be trusted for is kept apart from what it found. */
+function looked(intent: Intent, facts: SearchFacts): Intent {
+  const trusted = facts.complete && facts.authorised;
+  return {
+    ...intent,
+    searches: intent.searches + 1,
+    lastSearch: facts,
+    trustedSearchAt: trusted ? facts.startedAt : intent.trustedSearchAt,
+    cancelUntil: facts.cancelUntil ?? intent.cancelUntil,
+  };
+}
+
+export function confirm(intent: Intent, event: { receipt: Receipt; dueAt: number | null }): Intent {
+  const { receipt, dueAt } = event;
+  return {
+    ...intent,
+    state: 'confirmed',
+    externalId: receipt.externalId,
+    receipt,
+    handover: null,
+    searches: 0,
+    dueAt,
+  };
+}
+
+/** The look supports nothing new; `dueAt` null ends the looking. */
+export function noContradiction(intent: Intent, event: { facts: SearchFacts; dueAt: number | null }): Intent {
+  const over = event.dueAt === null && SETTLED.includes(intent.state);
+  // Before a settled state nothing is over: what contradicts it goes on to forbid writes.
+  const dueAt = event.dueAt ?? (over ? null : event.facts.endedAt);
+  return { ...looked(intent, event.facts), contraryAt: over ? null : intent.contraryAt, dueAt };
+}
