@@ -32,10 +32,13 @@ const ACCESS: Readonly<Record<string, Access>> = {
   show: { table: ['GetItem', 'Query'] },
   evidence: { table: ['GetItem', 'Query'] },
   receipt: { table: ['GetItem'] },
+  manifest: { table: ['GetItem'] },
   approval: { table: ['GetItem'] },
   approve: { table: ['GetItem', 'PutItem', 'UpdateItem'] },
   revoke: { table: ['GetItem', 'PutItem', 'UpdateItem'] },
   reconcile: { table: ['GetItem', 'Query', 'UpdateItem'], startsRuns: true },
+  // It looks outside and can write nowhere.
+  'dry-run': { table: ['GetItem', 'BatchGetItem'], secrets: 'read' },
   withdraw: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
   decide: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
   again: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },

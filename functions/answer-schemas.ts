@@ -5,7 +5,6 @@
 import * as z from 'zod';
 import { STATES } from '../lib/domain/intent.ts';
 import type { FollowUpView, IntentView, ProposalView } from '../lib/operations/trail.ts';
-import { PROBLEMS } from './problem.ts';
 
 /** UTC, ISO 8601 with milliseconds. */
 export const utcTime = z.iso.datetime();
@@ -23,20 +22,22 @@ export const intentId = z
   .regex(/^int_[0-9a-f]{40}$/)
   .meta({ id: 'IntentId', description: 'Made from tenant, unit, environment, action and key.' });
 
-export const receipt = z
-  .strictObject({
-    schema: z.literal('kakutei-receipt/v1'),
-    intentId,
-    fingerprint: z.string(),
-    externalId: z.string().meta({ description: "The provider's id." }),
-    checks: z
-      .record(z.string(), z.boolean())
-      .meta({ description: 'What was compared with what was read back.' }),
-    readAt: utcTime,
-    payloadDigest: z.string().meta({ description: 'sha256 of the canonical payload, hex.' }),
-    promiseClass: z.enum(['keyed', 'unique', 'searchable', 'blind']),
-    searchedWhole: z.boolean().meta({ description: 'Whether a complete search was part of the proof.' }),
-  })
+export const receiptShape = {
+  schema: z.literal('kakutei-receipt/v1'),
+  intentId,
+  fingerprint: z.string(),
+  externalId: z.string().meta({ description: "The provider's id." }),
+  url: idOrNull.meta({ description: 'Where everybody can see it.' }),
+  checks: z
+    .record(z.string(), z.boolean())
+    .meta({ description: 'What was compared with what was read back.' }),
+  readAt: utcTime,
+  payloadDigest: z.string().meta({ description: 'sha256 of the canonical payload, hex.' }),
+  promiseClass: z.enum(['keyed', 'unique', 'searchable', 'blind']),
+  searchedWhole: z.boolean().meta({ description: 'Whether a complete search was part of the proof.' }),
+};
+const receipt = z
+  .strictObject(receiptShape)
   .meta({ id: 'Receipt', description: 'Proof by readback; only a receipt makes an intent confirmed.' });
 
 const followUp = z
@@ -93,11 +94,20 @@ export const intentShape = {
   externalId: idOrNull.meta({ description: "The provider's id, only when confirmed." }),
   acknowledgedId: idOrNull.meta({ description: 'An id that was seen and not verified.' }),
   receipt: orNull(receipt),
+  reason: idOrNull.meta({
+    description: 'Why a person is asked: the word of the hand-over or of a second effect.',
+  }),
+  outcome: z
+    .enum(['no_effect', 'attested', 'undetermined'])
+    .nullable()
+    .meta({ description: 'How a closed intent ended.' }),
   nextAt: utcTime.nullable().meta({ description: 'When the next look is due.' }),
   // biome-ignore lint/suspicious/noThenProperty: the name of a field, never awaited.
   then: orNull(followUp),
   corrects: idOrNull.meta({ description: 'Id of the intent that this one corrects.' }),
-  waitsFor: idOrNull.meta({ description: 'Id of the intent that has to settle first.' }),
+  waitsFor: idOrNull.meta({
+    description: 'Id of the intent that has to settle first; `elsewhere` where that is of another unit.',
+  }),
   owner: orNull(hand),
   proposal: orNull(proposal),
   explanation: z.string().meta({ description: 'For people, in the language of Content-Language.' }),
@@ -132,7 +142,7 @@ export const approval = z
         then: z.strictObject({ route: z.string(), payload: z.record(z.string(), z.unknown()) }).optional(),
       })
       .meta({ description: 'Exactly what would be sent, and where.' }),
-    policyVersion: z.string(),
+    policyVersion: idOrNull.meta({ description: 'Null when the route is not configured any more.' }),
     signaturesNeeded: z.int().min(0).max(2),
     permitted: z.boolean(),
     reason: idOrNull.meta({ description: 'Why nothing is permitted; null when it is.' }),
@@ -167,28 +177,6 @@ export const document = z
     paths: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'ApiDocument', description: 'This document.' });
-
-export const gatewayMessage = z
-  .strictObject({ message: z.string() })
-  .meta({ id: 'GatewayMessage', description: 'What the gateway answers before any function runs.' });
-
-const NAMES = Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[];
-
-export const problemDetails = z
-  .strictObject({
-    type: z
-      .enum(NAMES.map((name) => `/problems/${name}` as const))
-      .meta({ description: 'Relative URI; names the problem.' }),
-    title: z.string(),
-    status: z.int().min(400).max(599),
-    detail: z.string().optional(),
-    reason: z.string().optional().meta({ description: 'One word: why a decision was refused.' }),
-    errors: z
-      .array(z.strictObject({ pointer: z.string(), detail: z.string() }))
-      .optional()
-      .meta({ description: 'What is wrong where; JSON pointers into the body.' }),
-  })
-  .meta({ id: 'Problem', description: 'Problem details (RFC 9457).' });
 
 /** A schema for each field of `T`, and for no other. */
 export type Shape<T> = { readonly [K in keyof T]-?: z.ZodType };

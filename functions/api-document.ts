@@ -8,13 +8,13 @@ import {
   type Route,
 } from '@asteasolutions/zod-to-openapi/dist/index.mjs';
 import * as z from 'zod';
-import { problemDetails } from './answer-schemas.ts';
 import { EXAMPLES, type Example, shown } from './api-examples.ts';
 import { INTENT_OPERATIONS } from './api-intents.ts';
 import { type Operation, type Operations, PATH_PARAMETERS, REQUEST_HEADERS, TAGS } from './api-operation.ts';
 import { PEOPLE_OPERATIONS } from './api-people.ts';
 import { responsesOf } from './api-responses.ts';
 import { type Endpoint, endpoints } from './endpoints.ts';
+import { problemDetails } from './problem-schemas.ts';
 
 export const OPERATIONS: Operations = { ...INTENT_OPERATIONS, ...PEOPLE_OPERATIONS };
 

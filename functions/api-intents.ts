@@ -1,7 +1,8 @@
 /** What callers do with their intents, and what people approve. */
 import * as z from 'zod';
-import { approval, intent, intentList, receipt } from './answer-schemas.ts';
+import { approval, intent, intentList } from './answer-schemas.ts';
 import { type Answer, type AnswerHeader, type Operation, type Operations, PAGED } from './api-operation.ts';
+import { manifest, receiptDocument } from './document-schemas.ts';
 import { evidencePage } from './evidence-schemas.ts';
 import type { ProblemName } from './problem.ts';
 import { acceptBody, againBody, approveBody, correctBody } from './request-schemas.ts';
@@ -94,8 +95,18 @@ export const INTENT_OPERATIONS: Operations = {
   receipt: {
     tag: 'Intents',
     summary: 'Read the receipt',
-    description: 'Proof by readback of a confirmed intent; not-found while there is none.',
-    answers: { 200: { description: 'The receipt.', schema: receipt } },
+    description:
+      'Proof by readback of a confirmed intent, as canonical JSON (RFC 8785) with a digest of its own, to be kept and ' +
+      'checked offline; not-found while there is none.',
+    answers: { 200: { description: 'The receipt.', schema: receiptDocument } },
+    problems: ['invalid-request', 'not-found', AWAY],
+  },
+  manifest: {
+    tag: 'Intents',
+    summary: 'Read the manifest',
+    description:
+      'What was ordered, where and for when, and how it stands, in the form of publishing systems.',
+    answers: { 200: { description: 'The manifest.', schema: manifest, headers: ['ETag'] } },
     problems: ['invalid-request', 'not-found', AWAY],
   },
   withdraw: {
@@ -124,7 +135,7 @@ export const INTENT_OPERATIONS: Operations = {
       'asks for two people, the second signature completes the first.',
     body: { schema: approveBody, required: true },
     answers: { 200: signed },
-    problems: ['invalid-request', 'not-approver', 'not-found', 'stale', 'too-large', AWAY],
+    problems: ['unknown-route', 'invalid-request', 'not-approver', 'not-found', 'stale', 'too-large', AWAY],
   },
   revoke: {
     tag: 'Approvals',

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { document, health, intent, routeState } from './answer-schemas.ts';
 import { type Answer, type Operation, type Operations, PAGED } from './api-operation.ts';
 import { agreement, decision } from './decision-body.ts';
+import { dryRunAnswer } from './dry-run-schemas.ts';
 import { queuePage } from './evidence-schemas.ts';
 import { freezeBody, ownerBody, reconcileBody } from './request-schemas.ts';
 import { body as event } from './webhook-body.ts';
@@ -77,6 +78,22 @@ export const PEOPLE_OPERATIONS: Operations = {
     answers: {
       200: { ...asItStands, description: 'There is nothing to look for.' },
       202: { ...asItStands, description: 'A look was started.' },
+    },
+    problems: ['invalid-request', 'not-found', 'too-large', 'acceptance-undetermined'],
+  },
+  'dry-run': {
+    tag: 'Operations',
+    summary: 'See what a look would find',
+    description:
+      'Looks at the provider now, read-only, and answers candidates, checks, verdict and what would happen next. ' +
+      'Nothing is written, neither there nor here: this look counts for nothing.',
+    body: { schema: reconcileBody, required: false },
+    answers: {
+      200: {
+        description: 'What was seen, and what it would lead to.',
+        schema: dryRunAnswer,
+        headers: ['ETag'],
+      },
     },
     problems: ['invalid-request', 'not-found', 'too-large', 'acceptance-undetermined'],
   },

@@ -1,9 +1,9 @@
 /** The answers of one operation in the API document: its own, its problems, and what the gateway says before it. */
 import type { Response } from '@asteasolutions/zod-to-openapi/dist/index.mjs';
-import { gatewayMessage } from './answer-schemas.ts';
 import { type Example, problemIn, shown } from './api-examples.ts';
 import { ANSWER_HEADERS, type Answer, type AnswerHeader, type Operation } from './api-operation.ts';
 import { PROBLEMS, type ProblemName } from './problem.ts';
+import { gatewayMessage } from './problem-schemas.ts';
 
 const BY_GATEWAY: Readonly<Record<number, string>> = {
   401: 'No valid token.',

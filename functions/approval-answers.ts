@@ -22,6 +22,8 @@ export function answerTo(approved: Approved): ApiAnswer {
       return problem('invalid-request', { detail: 'The intent is settled; nothing more is sent for it.' });
     case 'nothing_to_revoke':
       return problem('invalid-request', { detail: 'There is no approval in force.' });
+    case 'unknown_route':
+      return problem('unknown-route', { detail: 'Its route is gone, or leads elsewhere than it did.' });
     case 'busy':
       return problem('acceptance-undetermined', {
         detail: 'Others kept writing. Ask again.',

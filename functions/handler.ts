@@ -126,7 +126,7 @@ function failure(fn: string, error: Error, log: () => Log): ApiAnswer {
   log()('error', 'request_failed', { function: fn, error: errorName(error) });
   if (error instanceof LedgerUnavailable) {
     const detail =
-      fn === 'accept'
+      fn === 'accept' || fn === 'correct'
         ? 'The ledger did not answer. It may be stored; send it again with the same key.'
         : 'The ledger did not answer. Ask again.';
     return problem('acceptance-undetermined', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS });

@@ -65,6 +65,7 @@ export const againBody = z
   .strictObject({
     reason: z
       .string()
+      .trim()
       .min(1)
       .max(500)
       .meta({ description: 'Why it is ordered once more; kept as evidence.' }),
@@ -96,6 +97,7 @@ export const freezeBody = z
   .strictObject({
     why: z
       .string()
+      .trim()
       .min(1)
       .max(500)
       .meta({ description: 'Asked for both ways: whoever reads it later was not there.' }),

@@ -125,13 +125,16 @@ describe('names say what a thing is', () => {
 });
 
 function filesIn(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) =>
-      join(entry.parentPath, entry.name)
-        .slice(ROOT.length + 1)
-        .replaceAll(sep, '/'),
-    );
+  return (
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      // A package of its own may be installed below the tests.
+      .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
+      .map((entry) =>
+        join(entry.parentPath, entry.name)
+          .slice(ROOT.length + 1)
+          .replaceAll(sep, '/'),
+      )
+  );
 }
 
 function read(file: string): string {

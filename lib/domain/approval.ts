@@ -38,7 +38,7 @@ export type PermissionNow =
 
 /** Whether a write is permitted at `now`, under which version and until when; else the first reason why not. */
 export function permissionOf(
-  intent: Pick<Intent, 'approval' | 'fingerprint' | 'payload' | 'absentSince'>,
+  intent: Pick<Intent, 'approval' | 'fingerprint' | 'payload' | 'absentSince' | 'submittedBy'>,
   permission: Permission,
   now: number,
 ): PermissionNow {
@@ -53,7 +53,7 @@ export function permissionOf(
   if (!permission.accepts.includes(approval.policyVersion)) return refused('policy_version_not_accepted');
   if (now >= approval.until) return refused('approval_expired');
   // Whoever may not sign any more does not permit any more, whatever was signed.
-  const signatures = approval.signatures.filter((each) => mayApprove(permission, each.by));
+  const signatures = approval.signatures.filter((each) => mayApprove(permission, intent, each.by));
   if (signatures.length < approval.signatures.length) return refused('approver_not_allowed');
   if (signatures.length < signaturesNeeded(intent, permission)) return refused('second_signature_missing');
   const { absentSince } = intent;
@@ -64,8 +64,9 @@ export function permissionOf(
 
 type ByApproval = Extract<Permission, { kind: 'approval' }>;
 
-function mayApprove({ approvers }: ByApproval, subject: string): boolean {
-  return approvers === null || approvers.includes(subject);
+function mayApprove(permission: ByApproval, intent: Pick<Intent, 'submittedBy'>, subject: string): boolean {
+  if (permission.separate && subject === intent.submittedBy) return false;
+  return permission.approvers === null || permission.approvers.includes(subject);
 }
 
 /**
@@ -118,8 +119,8 @@ export function sign(intent: Intent, permission: Permission, wish: Wish, now: nu
     ({ kind: 'refused', reason }) as const;
   if (permission.kind === 'standing') return refuse('standing');
   if (wish.fingerprint !== intent.fingerprint) return refuse('another_request');
-  if (!mayApprove(permission, wish.by)) return refuse('not_an_approver');
   if (permission.separate && wish.by === intent.submittedBy) return refuse('submitter');
+  if (!mayApprove(permission, intent, wish.by)) return refuse('not_an_approver');
   const latest = now + permission.longestMs;
   const until = wish.until ?? latest;
   if (until <= now) return refuse('until_passed');
@@ -130,7 +131,7 @@ export function sign(intent: Intent, permission: Permission, wish: Wish, now: nu
     before !== null &&
     before.revoked === null &&
     before.policyVersion === permission.version &&
-    before.signatures.every((each) => mayApprove(permission, each.by)) &&
+    before.signatures.every((each) => mayApprove(permission, intent, each.by)) &&
     before.fingerprint === wish.fingerprint &&
     now < before.until &&
     !(permission.freshAfterAbsent && before.signatures.some((each) => each.at <= (intent.absentSince ?? -1)));

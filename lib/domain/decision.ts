@@ -41,7 +41,9 @@ export function needsTwo(decision: Decision): boolean {
 
 /** In which states a decision makes sense. */
 export function decidableIn(kind: Decision['kind']): readonly IntentState[] {
-  return kind === 'reopen' ? ['closed'] : ['handover'];
+  if (kind === 'reopen') return ['closed'];
+  // A confirmed one while a second effect of it is open.
+  return kind === 'settle_many' ? ['handover', 'confirmed'] : ['handover'];
 }
 
 export type DecisionRefusal =
@@ -73,6 +75,7 @@ export function decisionRefusal(
   now: number,
 ): DecisionRefusal | null {
   if (!decidableIn(decision.kind).includes(intent.state)) return 'not_in_this_state';
+  if (intent.state === 'confirmed' && intent.incident === null) return 'not_in_this_state';
   if (isBaseless(intent, decision)) return 'nothing_was_sent';
   switch (decision.kind) {
     case 'attach_external_id':
@@ -138,6 +141,8 @@ function absenceRefusal(
 function settleRefusal(intent: Intent, keep: string, surplus: readonly string[]): DecisionRefusal | null {
   if (surplus.length === 0) return 'surplus_missing';
   if (surplus.includes(keep)) return 'kept_is_surplus';
+  // What is confirmed stays what was read back.
+  if (intent.state === 'confirmed' && keep !== intent.externalId) return 'not_a_candidate';
   // What was settled as surplus by mistake may be kept after all.
   const seen = [...seenIds(intent), ...intent.surplus];
   // A slip of the pen would bind another intent's record to this one.
@@ -146,12 +151,13 @@ function settleRefusal(intent: Intent, keep: string, surplus: readonly string[])
 
 /** Every external id on file that may be an effect of this intent; none of them is verified. */
 export function seenIds(
-  intent: Pick<Intent, 'acknowledgedId' | 'attempts' | 'handover' | 'lastSearch'>,
+  intent: Pick<Intent, 'acknowledgedId' | 'attempts' | 'handover' | 'incident' | 'lastSearch'>,
 ): readonly string[] {
   const told = intent.attempts.map(({ result }) =>
     result?.kind === 'acknowledged' ? result.externalId : null,
   );
-  const looked = [...(intent.handover?.candidates ?? []), ...(intent.lastSearch?.candidates ?? [])];
+  const found = [...(intent.handover?.candidates ?? []), ...(intent.incident?.candidates ?? [])];
+  const looked = [...found, ...(intent.lastSearch?.candidates ?? [])];
   const all = [intent.acknowledgedId, ...told, ...looked].filter((id) => id !== null);
   return [...new Set(all)];
 }

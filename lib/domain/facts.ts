@@ -67,6 +67,8 @@ export interface Handover {
 export interface Receipt {
   readonly schema: 'kakutei-receipt/v1';
   readonly externalId: string;
+  /** Where everybody can see it; null where the provider has no public page. */
+  readonly url: string | null;
   readonly checks: Readonly<Record<string, boolean>>;
   readonly readAt: number;
   /** sha256 hex of the canonical payload. */

@@ -145,6 +145,16 @@ export interface Intent {
   readonly writeToken: string;
 }
 
+/** External ids that are, or may be, effects of this intent. */
+export function effectsOf(intent: Intent): readonly string[] {
+  const told = [intent.externalId, intent.acknowledgedId, intent.attestedId].filter((id) => id !== null);
+  const found = [...(intent.handover?.candidates ?? []), ...(intent.incident?.candidates ?? [])];
+  return [...new Set([...told, ...intent.surplus, ...found])];
+}
+
+/** In place of the id of an intent that is another unit's: that it waits is told, for whom is not. */
+export const ELSEWHERE = 'elsewhere';
+
 export function lastAttempt(intent: Pick<Intent, 'attempts'>): Attempt | undefined {
   return intent.attempts.at(-1);
 }

@@ -24,18 +24,21 @@ export function takeEvidence(intent: Intent, sighting: Sighting, now: number): I
     : { ...noted, handover: null, dueAt: sighting.dueAt };
 }
 
-/** Keeps that something was seen. The first id stays; another one is for the readback to find. */
+/** Keeps that something was seen. The first id stays; that there is another one is looked into once this one is read. */
 function note(intent: Intent, externalId: string | null, now: number): Intent {
+  const known = intent.acknowledgedId;
+  const another = known !== null && externalId !== null && externalId !== known;
   return {
     ...intent,
     seenAt: intent.seenAt ?? now,
-    acknowledgedId: intent.acknowledgedId ?? externalId,
+    acknowledgedId: known ?? externalId,
+    contraryAt: another ? now : intent.contraryAt,
   };
 }
 
 /** Blocks every write from here on until a look has supported the evidence or time has passed over it. */
 export function contradict(intent: Intent, dueAt: number, now: number): Intent {
-  return { ...intent, contraryAt: intent.contraryAt ?? now, dueAt };
+  return { ...intent, contraryAt: now, dueAt };
 }
 
 function onSettled(intent: Intent, sighting: Sighting, now: number): Intent {

@@ -40,7 +40,7 @@ export function confirm(intent: Intent, event: { receipt: Receipt; dueAt: number
     receipt,
     handover: null,
     searches: 0,
-    dueAt,
+    dueAt: intent.contraryAt === null ? dueAt : receipt.readAt,
   };
 }
 
@@ -48,6 +48,11 @@ export function confirm(intent: Intent, event: { receipt: Receipt; dueAt: number
 export function noContradiction(intent: Intent, event: { facts: SearchFacts; dueAt: number | null }): Intent {
   const over = event.dueAt === null && SETTLED.includes(intent.state);
   // Before a settled state nothing is over: what contradicts it goes on to forbid writes.
-  const dueAt = event.dueAt ?? (over ? null : event.facts.endedAt);
+  const dueAt = event.dueAt ?? (over && !isFollowUpPending(intent) ? null : event.facts.endedAt);
   return { ...looked(intent, event.facts), contraryAt: over ? null : intent.contraryAt, dueAt };
+}
+
+/** What is to follow it was not made yet: it stays due until it is. */
+export function isFollowUpPending(intent: Intent): boolean {
+  return intent.state === 'confirmed' && intent.followWith !== null && intent.followUp === null;
 }

@@ -9,8 +9,13 @@ export function revoke(intent: Intent, event: { revoked: Signature }): Intent | 
   const after = { ...intent, approval: { ...intent.approval, revoked: event.revoked } };
   // What was decided for people stays so: the hand-over is not lost in a wait.
   return WAITING.includes(intent.state) && intent.handover === null
-    ? { ...after, state: 'awaiting_approval', dueAt: intent.sendBy }
+    ? { ...after, state: 'awaiting_approval', dueAt: unpermittedUntil(intent) }
     : after;
+}
+
+/** Nothing is due while nobody permits it, but what contradicts it is looked into all the same. */
+function unpermittedUntil(intent: Intent): number | null {
+  return intent.contraryAt === null ? intent.sendBy : intent.dueAt;
 }
 
 /** Where nothing is unsettled outside it ends at once; elsewhere the looking goes on and no write follows it. */
@@ -18,7 +23,7 @@ export function withdraw(intent: Intent): Intent {
   const after = { ...intent, noMoreWrites: true };
   const idle = [...WAITING, 'awaiting_approval'].includes(intent.state) && intent.handover === null;
   // Evidence that contradicts the emptiness is looked into first.
-  return idle && intent.contraryAt === null
+  return idle && intent.contraryAt === null && intent.seenAt === null
     ? { ...after, state: 'closed', outcome: 'no_effect', dueAt: null }
     : after;
 }
@@ -48,6 +53,7 @@ export function decide(
 ): Intent | Refusal {
   const { decision, dueAt } = event;
   if (!decidableIn(decision.kind).includes(intent.state)) return 'not_in_this_state';
+  if (intent.state === 'confirmed') return endIncident(intent, decision);
   const after = { ...intent, waitUntil: null, dueAt };
   switch (decision.kind) {
     case 'attach_external_id':
@@ -67,14 +73,30 @@ export function decide(
     case 'close': {
       const attestedId = decision.outcome === 'attested' ? decision.externalId : null;
       const { outcome } = decision;
-      return { ...after, state: 'closed', outcome, attestedId, handover: null, dueAt: null };
+      // What still disputes it is looked into all the same.
+      const lookAt = intent.contraryAt === null ? null : now;
+      return { ...after, state: 'closed', outcome, attestedId, handover: null, dueAt: lookAt };
     }
     case 'reopen': {
       const handover = { reason: 'reopened', candidates: [], at: now } as const;
       // Its end was told, and may have been acted upon: it is looked into again, and never sent again.
-      return { ...after, state: 'handover', outcome: null, attestedId: null, noMoreWrites: true, handover };
+      return {
+        ...after,
+        state: 'handover',
+        outcome: null,
+        attestedId: null,
+        contraryAt: null,
+        noMoreWrites: true,
+        handover,
+      };
     }
   }
+}
+
+/** The second effect is people's affair from here on: its record is bound here and counts no more. */
+function endIncident(intent: Intent, decision: Decision): Intent | Refusal {
+  if (intent.incident === null || decision.kind !== 'settle_many') return 'not_in_this_state';
+  return { ...intent, incident: null, surplus: [...new Set([...intent.surplus, ...decision.surplus])] };
 }
 
 /** A person's id is verified like any other before it confirms. */

@@ -37,8 +37,8 @@ function settle(intent: Intent, event: ResultEvent, now: number): Intent {
   if (result.kind === 'acknowledged') {
     return { ...intent, state: 'acknowledged', readbacks: 0, dueAt: event.dueAt };
   }
-  // A refusal of attempt 2 proves nothing about attempt 1.
-  if (result.kind === 'unknown' || inDoubt(intent)) {
+  // A refusal of attempt 2 proves nothing about attempt 1, nor about what was seen meanwhile.
+  if (result.kind === 'unknown' || inDoubt(intent) || intent.seenAt !== null) {
     return { ...toUnknown(intent, now), dueAt: event.dueAt };
   }
   if (result.proof === 'refused') return { ...intent, state: 'rejected', dueAt: null };

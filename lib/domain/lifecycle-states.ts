@@ -15,7 +15,10 @@ export type Refusal =
   | 'no_such_attempt'
   | 'has_result';
 
-/** Undetermined from here on: the count of searches starts anew and what was decided before is void. */
+/**
+ * Undetermined from here on: the count of searches starts anew and what was decided before is void. That another id was
+ * told stays: it is looked into once one is confirmed.
+ */
 export function toUnknown(intent: Intent, now: number): Intent {
   return {
     ...intent,
@@ -25,7 +28,6 @@ export function toUnknown(intent: Intent, now: number): Intent {
     searches: 0,
     handover: null,
     waitUntil: null,
-    contraryAt: null,
     declaredAbsentAt: null,
   };
 }

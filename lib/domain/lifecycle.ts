@@ -7,7 +7,7 @@ import { type Intent, type IntentState, inDoubt } from './intent.ts';
 import type { LifeEvent } from './life-event.ts';
 import { claim, loseLast, resendFirst } from './lifecycle-attempts.ts';
 import { BELIEVED_EMPTY, takeEvidence } from './lifecycle-evidence.ts';
-import { confirm, noContradiction, takeSearch } from './lifecycle-looks.ts';
+import { confirm, isFollowUpPending, noContradiction, takeSearch } from './lifecycle-looks.ts';
 import { conflict, decide, lookAgain, revoke, withdraw } from './lifecycle-people.ts';
 import { recordResult } from './lifecycle-result.ts';
 import { ANY, OPEN, type Refusal, SETTLED, toUnknown, WAITING } from './lifecycle-states.ts';
@@ -70,7 +70,12 @@ const RULES: Rules = {
   withdrawn: { in: OPEN, apply: withdraw },
   permission_lapsed: {
     in: WAITING,
-    apply: (i) => ({ ...i, state: 'awaiting_approval', dueAt: i.sendBy }),
+    // A correction looks at its original again at once: what made it wait may be over.
+    apply: (i, _, now) => ({
+      ...i,
+      state: 'awaiting_approval',
+      dueAt: i.corrects === null ? i.sendBy : now,
+    }),
   },
   permitted: {
     in: ['awaiting_approval'],
@@ -103,7 +108,7 @@ const RULES: Rules = {
   },
   followed_up: {
     in: ['confirmed'],
-    apply: (i, e) => ({ ...i, followUp: e.followUp, dueAt: e.dueAt }),
+    apply: (i, e) => ({ ...i, followUp: e.followUp, dueAt: i.contraryAt === null ? e.dueAt : i.dueAt }),
   },
   audited: {
     in: ['confirmed'],
@@ -111,7 +116,13 @@ const RULES: Rules = {
   },
   second_effect: {
     in: ['confirmed'],
-    apply: (i, e) => ({ ...i, lastSearch: e.facts, incident: e.incident, contraryAt: null, dueAt: null }),
+    apply: (i, e) => ({
+      ...i,
+      lastSearch: e.facts,
+      incident: e.incident,
+      contraryAt: null,
+      dueAt: isFollowUpPending(i) ? e.incident.at : null,
+    }),
   },
   contradicted: {
     in: [...BELIEVED_EMPTY, 'rejected', 'closed'],
@@ -131,8 +142,8 @@ const RULES: Rules = {
   },
   evidence_came: { in: ANY, apply: takeEvidence },
   owned: { in: ANY, apply: (i, e) => ({ ...i, owner: e.owner }) },
-  proposed: { in: ['handover'], apply: (i, e) => ({ ...i, proposal: e.proposal }) },
-  decided: { in: ['handover', 'closed'], apply: decide },
+  proposed: { in: ['handover', 'confirmed'], apply: (i, e) => ({ ...i, proposal: e.proposal }) },
+  decided: { in: ['handover', 'closed', 'confirmed'], apply: decide },
 };
 
 /** What leaves a proposal standing; everything else may be new evidence and voids it. */

@@ -2,8 +2,11 @@
 import { permissionOf } from './approval.ts';
 import { type HandoverReason, type Intent, lastAttempt } from './intent.ts';
 import type { LifeEvent } from './life-event.ts';
+import { isFollowUpPending } from './lifecycle-looks.ts';
 import { maySend, type SendContext, type SendRefusal } from './may-send.ts';
 import { DAY_MS, type Timing } from './promise.ts';
+import { MAX_SEARCHES, windowEndsAt } from './reconciliation.ts';
+import { needsAudit } from './verification.ts';
 
 export type Plan =
   | { readonly do: 'claim' }
@@ -47,13 +50,20 @@ export function planOf(intent: Intent, context: SendContext, now: number): Plan 
       return { do: 'wait', until: intent.waitUntil ?? now + REMINDER_MS };
     case 'confirmed':
       // What contradicts it comes first: a follow-up that cannot be made must not hide a second effect.
-      if (intent.contraryAt !== null) return { do: 'audit' };
-      if (intent.followWith !== null && intent.followUp === null) return { do: 'follow_up' };
+      if (intent.contraryAt !== null || isAuditDue(intent, context, now)) return { do: 'audit' };
+      if (isFollowUpPending(intent)) return { do: 'follow_up' };
       return intent.dueAt === null ? { do: 'end' } : { do: 'audit' };
     case 'rejected':
     case 'closed':
       return intent.dueAt === null ? { do: 'end' } : { do: 'audit' };
   }
+}
+
+/** Everything that was sent must show by now, and no search that could be trusted started since. */
+function isAuditDue(intent: Intent, { timing, lag }: SendContext, now: number): boolean {
+  const end = windowEndsAt(intent, timing, lag);
+  if (!needsAudit(intent) || end === null || now <= end || intent.searches >= MAX_SEARCHES) return false;
+  return intent.trustedSearchAt === null || intent.trustedSearchAt <= end;
 }
 
 /** Over once the worker that claimed can no longer live: claim + Z + skew. */

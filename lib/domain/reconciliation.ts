@@ -4,6 +4,7 @@
  */
 import { type Intent, lastAttempt, type Verdict } from './intent.ts';
 import { DAY_MS, type Lag, type ProviderPromise, type Timing, windowMs } from './promise.ts';
+import type { Policy } from './route.ts';
 
 export const MAX_SEARCHES = 20;
 export const MAX_UNKNOWN_MS = 7 * DAY_MS;
@@ -19,6 +20,25 @@ export interface Look {
   readonly matched: readonly string[];
   /** Ids that match and that the provider lists as refused, without effect. */
   readonly refused?: readonly string[];
+}
+
+/**
+ * When an effect of any attempt may have been made: anchored on what was planned and on what was claimed, so that a
+ * late second attempt is seen too. Both ends are included; the provider's clock may be off by `clockSkewMs`.
+ */
+export function searchRange(
+  intent: Pick<Intent, 'plannedAt' | 'attempts'>,
+  policy: Pick<Policy, 'lookBeforeMs' | 'lookAfterMs'>,
+  timing: Timing,
+  clockSkewMs: number,
+): { readonly from: number; readonly to: number } {
+  const first = intent.attempts[0]?.claimedAt ?? intent.plannedAt;
+  const last = lastAttempt(intent)?.claimedAt;
+  const end = last === undefined ? intent.plannedAt : Math.max(intent.plannedAt, last + timing.senderLifeMs);
+  return {
+    from: Math.min(intent.plannedAt, first) - policy.lookBeforeMs - clockSkewMs,
+    to: end + policy.lookAfterMs + clockSkewMs,
+  };
 }
 
 /** When an empty search starts to prove absence, exclusive; null when D or L is not promised. */

@@ -58,6 +58,9 @@ export interface Policy {
   readonly sendWithinMs: number;
   /** An approved intent without an external id for longer than this is listed for people, ms. */
   readonly confirmWithinMs: number;
+  /** How long before the first and after the last moment of a write an effect is looked for, ms. */
+  readonly lookBeforeMs: number;
+  readonly lookAfterMs: number;
 }
 
 /** A configured way out: provider, account, environment, action and policy. */
@@ -73,6 +76,8 @@ export interface Route {
   readonly baseUrl: string;
   readonly writeSecretRef: string | null;
   readonly readSecretRef: string | null;
+  /** Hosts of public URLs that a readback may visit, without credentials. */
+  readonly publicHosts: readonly string[];
   readonly policy: Policy;
   readonly applyDelayMs: number | null;
   readonly visibilityLagMs: number | null;

@@ -15,6 +15,7 @@ export interface Readback {
   readonly matched: readonly {
     readonly externalId: string;
     readonly checks: Readonly<Record<string, boolean>>;
+    readonly url?: string;
   }[];
   /** Ids that match and that the provider lists as refused, without effect. */
   readonly refused?: readonly string[];
@@ -24,6 +25,7 @@ export type Verification =
   | {
       readonly kind: 'verified';
       readonly externalId: string;
+      readonly url: string | null;
       readonly checks: Readonly<Record<string, boolean>>;
       readonly searchedWhole: boolean;
     }
@@ -33,6 +35,14 @@ export type Verification =
 /** More than one attempt, or one whose answer was not seen: verify then needs a complete search too. */
 export function needsWholeSearch(intent: Pick<Intent, 'attempts'>): boolean {
   return intent.attempts.length > 1 || intent.attempts.some((attempt) => attempt.lostAt !== undefined);
+}
+
+/**
+ * One more look when everything that was sent must show: after more than one attempt, and where nothing at the
+ * provider makes one of a request that something on the way delivered twice.
+ */
+export function needsAudit(intent: Pick<Intent, 'attempts' | 'promiseClass'>): boolean {
+  return needsWholeSearch(intent) || intent.promiseClass === 'searchable';
 }
 
 /**
@@ -80,7 +90,8 @@ function judgeOne(intent: Intent, readback: Readback, searchedWhole: boolean): V
   ];
   const checks = { ...record.checks, externalId: told.every((id) => id === record.externalId) };
   if (!Object.values(checks).every(Boolean)) return handOver('mismatch', [record.externalId]);
-  return { kind: 'verified', externalId: record.externalId, checks, searchedWhole };
+  const { externalId, url = null } = record;
+  return { kind: 'verified', externalId, url, checks, searchedWhole };
 }
 
 function handOver(reason: HandoverReason, candidates: readonly string[]): Verification {

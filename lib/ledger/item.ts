@@ -100,6 +100,9 @@ export function toItem(intent: Intent): Item {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
 }
 
+/** What a sighting changes while an attempt is out: its result must be judged on what stands then. */
+export const SIGHTS = ['seenAt', 'acknowledgedId', 'contraryAt'] as const;
+
 export interface Change {
   readonly path: readonly (string | number)[];
   /** Undefined: the attribute is removed. */

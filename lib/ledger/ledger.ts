@@ -12,7 +12,10 @@ export type { OutsideEvent } from './outside-event.ts';
 export type Guard =
   /** Nothing was written since it was read. */
   | { readonly kind: 'unchanged' }
-  /** Attempt `number` is mine, has no result and is still the one that is out, whatever else was written. */
+  /**
+   * Attempt `number` is mine, has no result and is still the one that is out, and nothing was seen outside since it was
+   * read; whatever else was written.
+   */
   | { readonly kind: 'still_out'; readonly number: number; readonly token: string };
 
 export type Saved =

@@ -14,6 +14,7 @@ import {
   listPartition,
   partitionOf,
   refOf,
+  SIGHTS,
   shardOf,
   toItem,
 } from './item.ts';
@@ -169,7 +170,8 @@ function holds(current: Intent, before: Intent, guard: Guard): boolean {
   if (guard.kind === 'unchanged') return current.version === before.version;
   const attempt = current.attempts[guard.number - 1];
   const mine = attempt?.token === guard.token && attempt.result === undefined;
-  return mine && current.state === 'sending' && current.attempts.length === guard.number;
+  const unseen = SIGHTS.every((name) => current[name] === before[name]);
+  return mine && unseen && current.state === 'sending' && current.attempts.length === guard.number;
 }
 
 function pageOf<T>(all: readonly T[], limit: number, cursor: string | null): Page<T> {

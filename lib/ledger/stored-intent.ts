@@ -66,6 +66,7 @@ const promiseClass = z.enum(['keyed', 'unique', 'searchable', 'blind']);
 const receipt = z.object({
   schema: z.literal('kakutei-receipt/v1'),
   externalId: z.string(),
+  url: maybe(z.string()),
   checks: z.record(z.string(), z.boolean()),
   readAt: ms,
   payloadDigest: z.string(),

@@ -1,6 +1,6 @@
 /** Renders one conditional update: what changed, under which guard. No `ADD`; our own retry must fail and be told. */
 import type { Intent } from '../domain/intent.ts';
-import { changesBetween, INTENT_SORT_KEY, partitionOf, toItem } from './item.ts';
+import { changesBetween, INTENT_SORT_KEY, partitionOf, SIGHTS, toItem } from './item.ts';
 import type { Guard } from './ledger.ts';
 
 export interface Update {
@@ -54,10 +54,17 @@ function conditionOf(
     '#state': 'state',
   });
   Object.assign(values, { ':token': guard.token, ':sending': 'sending', ':count': guard.number });
+  const unseen = SIGHTS.map((name) => {
+    names[`#${name}`] = name;
+    if (before[name] === null) return `attribute_not_exists(#${name})`;
+    values[`:${name}`] = before[name];
+    return `#${name} = :${name}`;
+  });
   return [
     `${attempt}.#token = :token`,
     `attribute_not_exists(${attempt}.#result)`,
     '#state = :sending',
     'size(#attempts) = :count',
+    ...unseen,
   ].join(' AND ');
 }

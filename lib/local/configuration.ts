@@ -6,6 +6,11 @@ import { join } from 'node:path';
 /** D and L of the simulated providers: small, real, and obeyed by them. */
 export const LOCAL_LAG = { applyDelayMs: 500, visibilityLagMs: 300 };
 export const LOCAL_ACCOUNT = 'tokyo-1';
+/** Accounts of the simulated medium; the first is ours, and both have the same display name. */
+export const MEDIUM_ACCOUNTS = [
+  { id: '900001', handle: 'tea.example', name: 'Tea Room' },
+  { id: '900002', handle: 'other.example', name: 'Tea Room' },
+] as const;
 
 /** The endpoint at which the signed events of one supplier arrive. */
 export function webhookEndpoint(kind: string): string {
@@ -18,6 +23,8 @@ const SECRETS = [
   'supplier-write',
   'supplier-read',
   'supplier-webhook',
+  'medium-write',
+  'medium-read',
 ] as const;
 
 export type LocalSecrets = Readonly<Record<(typeof SECRETS)[number], string>>;
@@ -47,6 +54,8 @@ const POLICY = {
   repeatOn: ['not_sent', 'closed_without_answer', 'timeout', 'lost', 'status_503'],
   sendWithinMs: 86_400_000,
 };
+/** An absence that people declare counts a day after the last send: there must be time left for another one. */
+const LONG_MS = 3 * 86_400_000;
 /** Somebody else than the submitter signs; from a million yen on two people do. */
 const SIGNED = {
   kind: 'approval',
@@ -91,7 +100,7 @@ function supplierRoutes(kind: string, baseUrl: string) {
     // Without the kind: a purchase order is ordered once, at whichever supplier.
     action,
     ...supplier,
-    policy: { ...POLICY, permission, pauseMs: 500 },
+    policy: { ...POLICY, permission, pauseMs: 500, ...(kind === 'blind' ? { sendWithinMs: LONG_MS } : {}) },
   });
   return [
     way('orders', `supplier-${kind}`, 'order', SIGNED),
@@ -100,21 +109,42 @@ function supplierRoutes(kind: string, baseUrl: string) {
   ];
 }
 
+/** Two ways to one medium: where the lag is named it can be searched for what is not there, else never. */
+function mediumRoutes(baseUrl: string): object[] {
+  const { applyDelayMs } = LOCAL_LAG;
+  const posts = {
+    ...{ provider: 'medium', action: 'post', ...placeOf(baseUrl), account: MEDIUM_ACCOUNTS[0].id },
+    publicHosts: [new URL(baseUrl).host],
+    writeSecretRef: 'local:medium-write',
+    readSecretRef: 'local:medium-read',
+    policy: { ...POLICY, permission: { ...SIGNED, twoFrom: null }, pauseMs: 500, sendWithinMs: LONG_MS },
+  };
+  return [
+    { name: 'posts-searchable', ...posts, ...LOCAL_LAG },
+    { name: 'posts-blind', ...posts, applyDelayMs },
+  ];
+}
+
 function placeOf(baseUrl: string): Place {
   return { account: LOCAL_ACCOUNT, environment: 'test', baseUrl };
 }
 
-/** Writes the routes file; `suppliers` are their addresses by kind, null where none were started. */
+/** Writes the routes file; `suppliers` are their addresses by kind; null stands for what was not started. */
 export function writeRoutes(
   dataDir: string,
   warehouseUrl: string,
   suppliers: Readonly<Record<string, string>> | null,
+  mediumUrl: string | null = null,
 ): string {
   const kinds = Object.entries(suppliers ?? {});
   const ways = kinds.map(([kind, url]) => ({ kind, routes: supplierRoutes(kind, url) }));
   const tenant = {
     tenant: 'acme',
-    routes: [...warehouseRoutes(warehouseUrl), ...ways.flatMap((way) => way.routes)],
+    routes: [
+      ...warehouseRoutes(warehouseUrl),
+      ...ways.flatMap((way) => way.routes),
+      ...(mediumUrl === null ? [] : mediumRoutes(mediumUrl)),
+    ],
     webhooks: ways.map(({ kind, routes }) => ({
       endpoint: webhookEndpoint(kind),
       routes: routes.map((route) => route.name),

@@ -16,14 +16,14 @@ export async function blind(scene: Scene): Promise<Work[]> {
   }
   const { key, facts, resend, deadline, allowedDecisions } = item;
   const { account, environment } = work.request;
-  const named = key === work.purchaseOrder && facts.reference === draft.id;
-  check(named, 'people are shown no reference to look for');
+  // The supplier shows no reference of ours: the number of the order and what was ordered are all there is.
+  check(key === work.purchaseOrder && facts.reference === null, 'people are shown nothing to look for');
   const placed = facts.account === account && facts.environment === environment;
   check(placed, 'people are shown another account or environment');
   check(!resend.allowed, 'people are told that it may be sent again');
   check(allowedDecisions.length > 0, 'there is nothing that people could decide');
   const limit = `${deadline.of} until ${deadline.at}`;
-  say(`a person is asked about ${key}: reference ${facts.reference}, ${account}, ${environment}, ${limit}`);
+  say(`a person is asked about ${key}: by number and content, ${account}, ${environment}, ${limit}`);
   return [work];
 }
 

@@ -1,20 +1,23 @@
 /**
- * `npm run demo`: the main job on one machine, in two chapters, each on a local stack of its own. `warehouse`
- * submits a file of orders three times; `orders` lets purchase orders meet six faults at four kinds of supplier.
+ * `npm run demo`: the main job on one machine, in three chapters, each on a local stack of its own. `warehouse`
+ * submits a file of orders three times; `orders` lets purchase orders meet six faults at four kinds of supplier;
+ * `publishing` posts at a medium that knows no key.
  */
 import { parseArgs } from 'node:util';
 import { CannotStart } from './cannot-start.ts';
 import { ordersChapter } from './demo-orders.ts';
+import { publishingChapter } from './demo-publishing.ts';
 import { warehouseChapter } from './demo-warehouse.ts';
 import { BadOrders, readOrders } from './orders.ts';
 import { EXIT } from './start.ts';
 
-const USAGE = `Usage: npm run demo -- [warehouse|orders] [--json] [--orders examples/orders.jsonl]
+const USAGE = `Usage: npm run demo -- [warehouse|orders|publishing] [--json] [--orders examples/orders.jsonl]
   warehouse  that chapter alone: a file of orders at a warehouse, three times
   orders     that chapter alone: purchase orders that need an approval, at four kinds of supplier
+  publishing that chapter alone: posts that need an approval, at a medium that rewrites texts
   --json     one JSON line per key or scenario and a last line with the sums on standard output
   --orders   the file of orders for the warehouse`;
-const CHAPTERS = ['warehouse', 'orders'] as const;
+const CHAPTERS = ['warehouse', 'orders', 'publishing'] as const;
 const ORDERS = 'examples/orders.jsonl';
 
 type Chapter = (typeof CHAPTERS)[number];
@@ -77,10 +80,12 @@ async function demo({ chapters, json, orders: file }: Wish): Promise<number> {
   // Read first: a wrong file is said at once.
   const orders = chapters.includes('warehouse') ? readOrders(file) : new Map();
   let held = true;
-  for (const chapter of chapters) {
-    const holds = chapter === 'warehouse' ? warehouseChapter(orders, json) : ordersChapter(json);
-    held = (await holds) && held;
-  }
+  const play = {
+    warehouse: () => warehouseChapter(orders, json),
+    orders: () => ordersChapter(json),
+    publishing: () => publishingChapter(json),
+  } as const;
+  for (const chapter of chapters) held = (await play[chapter]()) && held;
   return held ? EXIT.ok : EXIT.broken;
 }
 

@@ -9,7 +9,7 @@ const STOP_GRACE_MS = 3000;
 
 export interface SimulatorProcessOptions {
   /** Name of the file in `lib/simulators`, and what messages call it. */
-  readonly module: 'warehouse' | 'suppliers';
+  readonly module: 'warehouse' | 'suppliers' | 'medium';
   readonly args: readonly (readonly string[])[];
   /** Secrets go this way: a command line is seen by everybody. */
   readonly env: Readonly<Record<string, string>>;

@@ -34,7 +34,7 @@ export interface StackOptions {
   readonly port: number;
   /** Data to be forgotten first, once nobody else can be using it. */
   readonly anew?: readonly Place[];
-  /** Starts the warehouse alone, without the suppliers. */
+  /** Starts the warehouse alone, without suppliers and medium. */
   readonly warehouseOnly?: boolean;
   /** A part of the stack ended by itself. */
   readonly onBroken: (what: string) => void;
@@ -46,11 +46,12 @@ export interface Stack {
   readonly warehouseUrl: string;
   /** Null where they were not started. */
   readonly suppliers: SupplierUrls | null;
+  readonly mediumUrl: string | null;
   /** Ends everything that was started. Safe to call twice. */
   readonly stop: () => Promise<void>;
 }
 
-export type Place = 'ledger' | 'book' | 'suppliers';
+export type Place = 'ledger' | 'book' | 'suppliers' | 'medium';
 
 /** Where the parts keep their data below `dataDir`. */
 export function placesIn(dataDir: string): Record<Place, string> {
@@ -58,6 +59,7 @@ export function placesIn(dataDir: string): Record<Place, string> {
     ledger: join(dataDir, 'ledger'),
     book: join(dataDir, 'warehouse.sqlite'),
     suppliers: join(dataDir, 'suppliers'),
+    medium: join(dataDir, 'medium.sqlite'),
   };
 }
 
@@ -92,10 +94,11 @@ async function assemble(options: StackOptions, ends: Ends): Promise<Omit<Stack, 
   const pool = createSendPool({ threads: SEND_THREADS, timeoutMs: STEPS.Send.timeoutSeconds * MS });
   ends.push(pool.close);
   const loading = loadHandlers();
-  const { warehouseUrl, suppliers, secretsFile } = await startParts(options, run, ends);
+  const { secretsFile, ...simulated } = await startParts(options, run, ends);
+  const { warehouseUrl, suppliers, mediumUrl } = simulated;
   // Once more, so that sends under way end before what they write to does.
   ends.push(pool.close);
-  process.env[ENV.routes] = writeRoutes(options.dataDir, warehouseUrl, suppliers);
+  process.env[ENV.routes] = writeRoutes(options.dataDir, warehouseUrl, suppliers, mediumUrl);
   process.env[ENV.secrets] = secretsFile;
   process.env[ENV.skewMs] = '0';
   const handlers = await loading;
@@ -123,8 +126,7 @@ async function assemble(options: StackOptions, ends: Ends): Promise<Omit<Stack, 
   return {
     url: gateway.url,
     tokens: { ...tokens, callers: await callersOf(issuer) },
-    warehouseUrl,
-    suppliers,
+    ...simulated,
   };
 }
 
@@ -149,7 +151,7 @@ async function startParts(
   run: RunRecord,
   ends: Ends,
 ): Promise<Omit<Simulators, 'stop'> & { secretsFile: string }> {
-  const { ledger, book, suppliers } = placesIn(options.dataDir);
+  const { ledger, book, suppliers, medium } = placesIn(options.dataDir);
   const database = await startDynamoDb({
     dataDir: ledger,
     onSpawn: (pid) => run.remember({ name: 'dynamodb-local', pid }),
@@ -168,15 +170,16 @@ async function startParts(
   client.destroy();
   const { file, secrets } = localSecrets(options.dataDir);
   mkdirSync(suppliers, { recursive: true });
-  const simulators = await startSimulators({
+  const alone = options.warehouseOnly === true;
+  const { stop, ...simulated } = await startSimulators({
     book,
-    suppliers: options.warehouseOnly === true ? null : suppliers,
+    ...(alone ? { suppliers: null, medium: null } : { suppliers, medium }),
     secrets,
     onSpawn: (name, pid) => run.remember({ name, pid }),
     onBroken: options.onBroken,
   });
-  ends.push(simulators.stop);
-  return { warehouseUrl: simulators.warehouseUrl, suppliers: simulators.suppliers, secretsFile: file };
+  ends.push(stop);
+  return { ...simulated, secretsFile: file };
 }
 
 /** Calls a function by name, as Lambda would: send in a thread that ends with its time limit. */

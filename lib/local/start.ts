@@ -11,7 +11,7 @@ import { leaveAwsOut } from './without-aws.ts';
 
 const USAGE =
   'Usage: npm start -- [--port 8787] [--data .kakutei] [--warehouse-only] ' +
-  '[--anew ledger] [--anew book] [--anew suppliers]';
+  '[--anew ledger] [--anew book] [--anew suppliers] [--anew medium]';
 /** sysexits: usage, unavailable. */
 export const EXIT = { ok: 0, broken: 1, usage: 2, unavailable: 69 } as const;
 
@@ -21,6 +21,7 @@ export interface Ready {
   readonly tokens: Stack['tokens'];
   readonly warehouseUrl: string;
   readonly suppliers: Stack['suppliers'];
+  readonly mediumUrl: Stack['mediumUrl'];
 }
 
 if (import.meta.main) await main();
@@ -86,19 +87,19 @@ function optionsOf(args: string[]): Omit<StackOptions, 'onBroken'> | undefined {
 }
 
 function placeOf(text: string): Place {
-  if (text === 'ledger' || text === 'book' || text === 'suppliers') return text;
-  throw new RangeError('--anew must be ledger, book or suppliers.');
+  if (text === 'ledger' || text === 'book' || text === 'suppliers' || text === 'medium') return text;
+  throw new RangeError('--anew must be ledger, book, suppliers or medium.');
 }
 
-function announce({ url, tokens, warehouseUrl, suppliers }: Stack): void {
+function announce({ url, tokens, warehouseUrl, suppliers, mediumUrl }: Stack): void {
   if (process.send !== undefined) {
-    process.send({ url, tokens, warehouseUrl, suppliers } satisfies Ready);
+    process.send({ url, tokens, warehouseUrl, suppliers, mediumUrl } satisfies Ready);
     return;
   }
   const order = '{"route":"warehouse","payload":{"order_id":"ORD-1","sku":"TEA-01","quantity":2}}';
   const simulated = Object.entries(suppliers ?? {}).map(([kind, at]) => `${kind} ${at}`);
   process.stdout.write(`Kakutei runs at ${url}; the simulated warehouse at ${warehouseUrl}. Ctrl-C ends all.
-Simulated suppliers: ${simulated.join(', ') || 'none'}.
+Simulated suppliers: ${simulated.join(', ') || 'none'}; medium: ${mediumUrl ?? 'none'}.
 
 # tokens, valid for one day
 SUBMITTER=${tokens.submitter}
@@ -113,5 +114,29 @@ curl '${url}/intents?route=warehouse&key=ORD-1' -H "authorization: Bearer $SUBMI
 
 # the same as another tenant sees it: nothing
 curl '${url}/intents' -H "authorization: Bearer $OTHER_TENANT"
-`);
+${suppliers === null ? '' : purchaseOrder(url)}`);
+}
+
+/** The second thing to try: an order that somebody has to sign. */
+function purchaseOrder(url: string): string {
+  const payload = {
+    purchase_order: 'LOST-1',
+    ship_to: {
+      name: 'Tea Room',
+      street: '1-2-3 Ginza',
+      city: 'Tokyo',
+      postal_code: '104-0061',
+      country: 'JP',
+    },
+    lines: [{ sku: 'TEA-01', quantity: '2', unit: 'piece', unit_price: '1100' }],
+    currency: 'JPY',
+    total: '2200',
+  };
+  return `
+# a purchase order (LOST-1 loses its first answer): submit it, read and sign it, wait until it is certain
+ID=$(curl -s ${url}/intents -H "authorization: Bearer $SUBMITTER" -H 'idempotency-key: LOST-1' -d '${JSON.stringify({ route: 'orders-keyed', payload })}' | grep -o 'int_[0-9a-f]*' | head -1)
+FP=$(curl -s ${url}/intents/$ID/approval -H "authorization: Bearer $APPROVER" | grep -o 'fp1:[0-9a-f]*' | head -1)
+curl -X PUT ${url}/intents/$ID/approval -H "authorization: Bearer $APPROVER" -d "{\\"fingerprint\\":\\"$FP\\"}"
+curl ${url}/intents/$ID -H "authorization: Bearer $SUBMITTER" -H 'prefer: wait=20'
+`;
 }

@@ -69,7 +69,13 @@ const PEOPLE_ONLY = ['approve', 'operate', 'admin'];
 const callers: Readonly<Record<keyof ReadyMadeTokens, Caller>> = {
   submitter: { sub: 'shop', tenant: 'acme', unit: 'sales', kind: 'service', scope: 'submit read' },
   approver: { sub: 'ann', tenant: 'acme', unit: 'sales', kind: 'person', scope: 'read approve operate' },
-  operator: { sub: 'otto', tenant: 'acme', unit: 'sales', kind: 'person', scope: 'read operate admin' },
+  operator: {
+    sub: 'otto',
+    tenant: 'acme',
+    unit: 'sales',
+    kind: 'person',
+    scope: 'read approve operate admin',
+  },
   otherTenant: {
     sub: 'umbra-shop',
     tenant: 'umbra',

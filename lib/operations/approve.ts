@@ -9,20 +9,23 @@ import {
 } from '../domain/approval.ts';
 import type { Intent, IntentRef, Json, JsonObject } from '../domain/intent.ts';
 import { SETTLED } from '../domain/lifecycle-states.ts';
+import type { Permission } from '../domain/route.ts';
 import { utc } from '../platform/clock.ts';
-import { apply, type Deps, evidenceId, wayOf } from '../workflow/deps.ts';
+import { apply, type Deps, evidenceId, wayIfAny } from '../workflow/deps.ts';
 import { throughRaces } from './through-races.ts';
 
 export type Approved =
   | { readonly kind: 'done'; readonly intent: Intent }
-  | { readonly kind: 'absent' | 'settled' | 'nothing_to_revoke' | 'busy' }
+  /** `unknown_route`: it is gone, or leads elsewhere than it did. */
+  | { readonly kind: 'absent' | 'settled' | 'nothing_to_revoke' | 'unknown_route' | 'busy' }
   | Extract<Signing, { kind: 'refused' }>;
 
 /** One signature. A waiting intent is due at once: whoever approves can start nothing, the sweep does. */
 export function approve(deps: Deps) {
   return (ref: IntentRef, unit: string, wish: Wish): Promise<Approved> =>
     ofOpen(deps, ref, unit, async (intent) => {
-      const { permission } = wayOf(deps, intent).route.policy;
+      const permission = wayIfAny(deps, intent)?.route.policy.permission;
+      if (permission === undefined) return { kind: 'unknown_route' };
       const signing = sign(intent, permission, wish, deps.clock.now());
       if (signing.kind === 'refused') return signing;
       await keep(deps, intent, wish.by, 'signed', signing.approval);
@@ -45,8 +48,7 @@ export function revoke(deps: Deps) {
 
 /** What is to be approved, exactly, and what was; for people who sign and for those who ask why nothing moves. */
 export function approvalView(deps: Deps, intent: Intent): JsonObject {
-  const { permission } = wayOf(deps, intent).route.policy;
-  const now = permissionOf(intent, permission, deps.clock.now());
+  const permission = wayIfAny(deps, intent)?.route.policy.permission;
   const { account, environment, action, route, parent, payload, fingerprint, corrects, followWith } = intent;
   return {
     id: intent.id,
@@ -58,11 +60,23 @@ export function approvalView(deps: Deps, intent: Intent): JsonObject {
       // biome-ignore lint/suspicious/noThenProperty: the name on the wire; data that is never awaited.
       ...(followWith === null ? {} : { then: { ...followWith } }),
     },
+    ...permittedNow(intent, permission, deps.clock.now()),
+    approval: approvalJson(intent.approval),
+  };
+}
+
+/** Without a route nothing can be sent, whatever was signed. */
+function permittedNow(intent: Intent, permission: Permission | undefined, at: number): JsonObject {
+  if (permission === undefined) {
+    const reason = 'route_not_configured';
+    return { policyVersion: null, signaturesNeeded: 0, permitted: false, reason };
+  }
+  const now = permissionOf(intent, permission, at);
+  return {
     policyVersion: permission.version,
     signaturesNeeded: permission.kind === 'standing' ? 0 : signaturesNeeded(intent, permission),
     permitted: now.kind === 'permitted',
     reason: now.kind === 'permitted' ? null : now.reason,
-    approval: approvalJson(intent.approval),
   };
 }
 

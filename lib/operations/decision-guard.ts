@@ -9,7 +9,7 @@ import {
 import type { Intent } from '../domain/intent.ts';
 import type { Lag } from '../domain/promise.ts';
 import type { Binding } from '../ledger/ledger.ts';
-import { type Deps, wayOf } from '../workflow/deps.ts';
+import { type Deps, wayIfAny, wayOf } from '../workflow/deps.ts';
 
 export interface Guarded {
   readonly kind: 'refused';
@@ -56,14 +56,4 @@ export function bindingOf(deps: Deps, intent: Intent, externalId: string): Bindi
 function needsRoute(decision: Decision): boolean {
   if (idsNamedBy(decision).length > 0) return true;
   return decision.kind === 'declare_absent';
-}
-
-/** People must be able to end it also when its route has changed since. */
-function wayIfAny(deps: Deps, intent: Intent): ReturnType<typeof wayOf> | undefined {
-  try {
-    return wayOf(deps, intent);
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
 }

@@ -36,6 +36,7 @@ const SAYINGS = {
 
   about_to_hand_over: 'It is about to be handed over to a person: {reason}.',
   waits_for_twin: 'It waits for intent {id}, which asks for the same content.',
+  waits_elsewhere: 'It waits for another intent, which has to be settled first.',
   waits_for_original: 'It waits for intent {id}, which it corrects, to be settled.',
   corrects: 'It corrects intent {id}.',
   contrary: 'Since then evidence of an effect came; a look at the provider must support it before it counts.',

@@ -38,6 +38,7 @@ export const JAPANESE: Words = {
 
     about_to_hand_over: 'まもなく人に引き継がれます。理由: {reason}。',
     waits_for_twin: '同じ内容を求める依頼 {id} を待っています。',
+    waits_elsewhere: '先に決着すべき別の依頼を待っています。',
     waits_for_original: '訂正の対象である依頼 {id} が決着するのを待っています。',
     corrects: '依頼 {id} を訂正するものです。',
     contrary: 'その後、反映を示す証拠が届きました。相手先を調べて裏づけられるまでは、事実として扱いません。',

@@ -1,6 +1,6 @@
 /** What is to be said of an intent, decided before any language is. Reads the intent alone; no clock. */
 import type { Decision } from '../domain/decision.ts';
-import { type HandoverReason, type Intent, inDoubt, lastAttempt } from '../domain/intent.ts';
+import { ELSEWHERE, type HandoverReason, type Intent, inDoubt, lastAttempt } from '../domain/intent.ts';
 import { SETTLED } from '../domain/lifecycle-states.ts';
 import type { Saying } from './explanation-en.ts';
 
@@ -97,6 +97,11 @@ function notSent(intent: Intent): boolean {
   return result?.kind === 'rejected' && result.proof === 'not_sent';
 }
 
+function waiting(waitsFor: string, corrects: string | null): Phrase {
+  if (waitsFor === ELSEWHERE) return { say: 'waits_elsewhere' };
+  return { say: waitsFor === corrects ? 'waits_for_original' : 'waits_for_twin', id: waitsFor };
+}
+
 /** What else is known of the outside and of other intents. */
 function around(intent: Intent): Phrase[] {
   const { state, handover, waitsFor, corrects, contraryAt, trustedSearchAt, cancelUntil } = intent;
@@ -106,8 +111,7 @@ function around(intent: Intent): Phrase[] {
     handover !== null &&
       open &&
       state !== 'handover' && { say: 'about_to_hand_over', reason: handover.reason },
-    waitsFor !== null &&
-      open && { say: waitsFor === corrects ? 'waits_for_original' : 'waits_for_twin', id: waitsFor },
+    waitsFor !== null && open && waiting(waitsFor, corrects),
     corrects !== null && !(open && waitsFor === corrects) && { say: 'corrects', id: corrects },
     contraryAt !== null && NO_EFFECT_BELIEVED.includes(state) && { say: 'contrary' },
     doubtful &&

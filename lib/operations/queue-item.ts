@@ -6,7 +6,7 @@ import { refusalsOf, type SendContext, type SendRefusal } from '../domain/may-se
 import { keyEndsAt } from '../domain/promise.ts';
 import type { AttentionList } from '../ledger/ledger.ts';
 import { utc } from '../platform/clock.ts';
-import { contextFor, type Deps, wayOf } from '../workflow/deps.ts';
+import { contextFor, type Deps, wayIfAny } from '../workflow/deps.ts';
 import type { Language } from './explanation.ts';
 import { attemptsOf, type IntentView, viewOf } from './trail.ts';
 
@@ -18,7 +18,7 @@ export type ResendRefusal =
   | 'handed_over'
   | 'settled'
   /** Another intent with the same content goes first. */
-  | 'twin_waits'
+  | 'waits_for_another'
   /** Its route is gone, or leads elsewhere than it did. */
   | 'route_not_configured';
 
@@ -95,17 +95,7 @@ function sinceOf(intent: Intent, list: AttentionList): number {
   return intent.unknownSince ?? intent.createdAt;
 }
 
-type Way = ReturnType<typeof wayOf>;
-
-/** People must see it also when its route has changed since. */
-function wayIfAny(deps: Deps, intent: Intent): Way | undefined {
-  try {
-    return wayOf(deps, intent);
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
-}
+type Way = NonNullable<ReturnType<typeof wayIfAny>>;
 
 /** Every reason, the state's own first. */
 function reasonsAgainst(intent: Intent, context: SendContext | undefined, now: number): ResendRefusal[] {
@@ -113,7 +103,7 @@ function reasonsAgainst(intent: Intent, context: SendContext | undefined, now: n
   if (SETTLED.includes(intent.state)) byState.push('settled');
   if (intent.state === 'sending') byState.push('under_way');
   if (intent.state === 'handover' || intent.handover !== null) byState.push('handed_over');
-  if (intent.waitsFor !== null && intent.waitsFor !== intent.corrects) byState.push('twin_waits');
+  if (intent.waitsFor !== null && intent.waitsFor !== intent.corrects) byState.push('waits_for_another');
   if (context === undefined) return [...byState, 'route_not_configured'];
   return [...byState, ...refusalsOf(intent, context, now)];
 }
@@ -126,7 +116,11 @@ function factsOf(intent: Intent, way: Way | undefined): Facts {
     ...(lastSearch?.candidates ?? []),
   ];
   return {
-    reference: way?.provider.reference(intent) ?? lastSearch?.reference ?? null,
+    // Where no reference shows, people look by key and content.
+    reference:
+      way?.provider.promise.referenceShown === false
+        ? null
+        : (way?.provider.reference(intent) ?? lastSearch?.reference ?? null),
     account,
     environment,
     candidates: [...new Set(seen)],
@@ -159,6 +153,7 @@ function deadlineOf(intent: Intent, context: SendContext | undefined, now: numbe
 
 /** What was once seen is never declared absent. */
 function decisionsFor(intent: Intent): Decision['kind'][] {
+  if (intent.state === 'confirmed' && intent.incident === null) return [];
   const possible = DECISIONS.filter((kind) => decidableIn(kind).includes(intent.state));
   return intent.seenAt === null ? possible : possible.filter((kind) => kind !== 'declare_absent');
 }

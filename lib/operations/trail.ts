@@ -1,6 +1,6 @@
 /** What a caller or an operator is shown of an intent: its exact state, in figures and in words; never a guess. */
 import type { Decision } from '../domain/decision.ts';
-import type { Intent, IntentState, Json } from '../domain/intent.ts';
+import type { HandoverReason, Intent, IntentState, Json } from '../domain/intent.ts';
 import { errorKinds, reportOf } from '../domain/report.ts';
 import { utc } from '../platform/clock.ts';
 import { explain, type Language } from './explanation.ts';
@@ -32,6 +32,10 @@ export interface IntentView {
   readonly owner: { readonly by: string; readonly at: string } | null;
   /** A decision of one person that waits for a second one. */
   readonly proposal: ProposalView | null;
+  /** Why a person is asked; null where none is. */
+  readonly reason: HandoverReason | null;
+  /** How a closed one ended; null elsewhere. */
+  readonly outcome: Intent['outcome'];
   readonly explanation: string;
   readonly version: number;
 }
@@ -66,10 +70,17 @@ export function viewOf(intent: Intent, conflicts: number, language: Language = '
     acknowledgedId: intent.acknowledgedId,
     receipt: receiptOf(intent),
     nextAt: intent.dueAt === null ? null : utc(intent.dueAt),
+    reason: reasonOf(intent),
+    outcome: intent.outcome,
     ...tiesOf(intent),
     explanation: explain(intent, language),
     version: intent.version,
   };
+}
+
+/** Why people are asked: the hand-over's word, or that of a second effect. */
+function reasonOf({ state, handover, incident }: Intent): HandoverReason | null {
+  return (state === 'handover' ? handover?.reason : incident?.reason) ?? null;
 }
 
 /** What ties it to other intents and to people. */

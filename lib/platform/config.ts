@@ -62,6 +62,8 @@ const policy = z.strictObject({
     .min(1000)
     .max(90 * 86_400_000)
     .default(3_600_000),
+  lookBeforeMs: span.max(86_400_000).default(300_000),
+  lookAfterMs: span.max(86_400_000).default(1_800_000),
 });
 
 const route = z.strictObject({
@@ -74,6 +76,10 @@ const route = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/ }),
   writeSecretRef: secretRef.nullable().default(null),
   readSecretRef: secretRef.nullable().default(null),
+  publicHosts: z
+    .array(z.string().regex(/^[a-z0-9.-]{1,253}(:\d{1,5})?$/, 'a host'))
+    .max(20)
+    .default([]),
   policy,
   applyDelayMs: span.nullable().default(null),
   visibilityLagMs: span.nullable().default(null),
@@ -124,7 +130,9 @@ export function parseConfiguration(text: string): Configuration {
 function checkAccounts(routes: readonly Route[]): void {
   const owners = new Map<string, string>();
   for (const each of routes) {
-    const account = JSON.stringify([each.provider, each.account, each.environment]);
+    // By place and not by adapter: several adapters may write into one account.
+    const { origin } = new URL(each.baseUrl);
+    const account = JSON.stringify([each.account, each.environment, origin]);
     if ((owners.get(account) ?? each.tenant) !== each.tenant) {
       throw new BadConfiguration(`Cannot load routes: account ${each.account} belongs to two tenants.`);
     }

@@ -20,6 +20,10 @@ export interface ProviderRecord {
   readonly cancelUntil?: number;
   /** The provider lists it as refused: it is there and has no effect. */
   readonly withoutEffect?: boolean;
+  /** When it was made, by the provider's clock, ms. Where no reference shows, it must lie in the range searched. */
+  readonly createdAt?: number;
+  /** Where everybody can see it. */
+  readonly url?: string;
 }
 
 /** Whether a first write is in order, as the provider's own records say. */
@@ -35,6 +39,11 @@ export interface Place {
   readonly environment: Environment;
 }
 
+/** Where a write goes and what it hangs under. */
+export interface Target extends Place {
+  readonly parent: string | null;
+}
+
 /** What a look outside gave. A failed lookup is never zero records. */
 export type Lookup =
   | {
@@ -48,15 +57,27 @@ export type Lookup =
   | { readonly kind: 'failed'; readonly error: string };
 
 /** One GET below the route's base URL; redirects are failures. */
-export type ReadOnce = (
-  path: string,
-) => Promise<
+export type ReadOnce = (path: string) => Promise<ReadAnswer>;
+
+export type ReadAnswer =
   | { readonly kind: 'answered'; readonly status: number; readonly body: string }
-  | { readonly kind: 'failed'; readonly error: string }
->;
+  | { readonly kind: 'failed'; readonly error: string };
 
 export interface LookContext extends Place {
   readonly get: ReadOnce;
+  /**
+   * One GET of a public URL as a stranger makes it: no credentials, hosts that the route names only (else
+   * `failed: host_not_allowed`), redirects are failures.
+   */
+  readonly visit: (url: string) => Promise<ReadAnswer>;
+  /** The time in which an effect of any attempt may have been made, ms, both ends included. */
+  readonly range: { readonly from: number; readonly to: number };
+  /** Where the route's API is. */
+  readonly baseUrl: string;
+  /** When the look began, by our clock, ms. */
+  readonly startedAt: number;
+  /** L in force on the route, ms; null where none is promised. */
+  readonly visibilityLagMs: number | null;
 }
 
 export interface Provider {
@@ -71,7 +92,7 @@ export interface Provider {
   /** Our reference there: depends on the intent alone. */
   readonly reference: (intent: Pick<Intent, 'id' | 'key' | 'payload'>) => string;
   /** Renders the write once, at acceptance; the bytes are frozen with the intent. */
-  readonly write: (payload: JsonObject, reference: string, place: Place) => FrozenRequest;
+  readonly write: (payload: JsonObject, reference: string, target: Target) => FrozenRequest;
   readonly readAnswer: AnswerReader;
   /** Everything there that may be this intent's effect; absent where the provider offers no search. */
   readonly find?: (look: LookContext, intent: Intent) => Promise<Lookup>;
@@ -79,10 +100,20 @@ export interface Provider {
   readonly read: (look: LookContext, intent: Intent, externalId: string | null) => Promise<Lookup>;
   /** Asked before the first write, read-only: deadlines, shipping, the state there. Absent: nothing to ask. */
   readonly check?: (look: LookContext, intent: Intent) => Promise<Check>;
+  /**
+   * The effect that this one changes, by its external id (the order of a cancellation). It must be one of the intent
+   * that `corrects` names; absent: it changes none.
+   */
+  readonly concerns?: (payload: JsonObject) => string;
   /** What the provider shows of a payload, for telling twins; absent: the whole payload. */
   readonly shownContent?: (payload: JsonObject) => JsonObject;
   /** Whether a record may be this intent's effect (identity, not content). */
   readonly match: (intent: Intent, record: ProviderRecord) => boolean;
+  /**
+   * Where identity is content: what of a record agrees (`author`, `payload`, `parent`), as people are shown it. A
+   * word stands for a comparison that cannot be made.
+   */
+  readonly reasons?: (intent: Intent, record: ProviderRecord) => Readonly<Record<string, boolean | string>>;
   /** Named checks of one record against the intent; all must hold. */
   readonly verify: (intent: Intent, record: ProviderRecord) => Readonly<Record<string, boolean>>;
 }

@@ -2,6 +2,8 @@
 import type { Lag } from '../domain/promise.ts';
 import { lagOf, type Route } from '../domain/route.ts';
 import type { Webhook } from '../platform/webhook-config.ts';
+import { bluesky } from './bluesky.ts';
+import { medium } from './medium.ts';
 import type { Provider } from './provider.ts';
 import { supplierCancellations } from './supplier-cancellations.ts';
 import { supplierConfirmations } from './supplier-confirmations.ts';
@@ -30,6 +32,8 @@ export interface Registry {
 
 export const PROVIDERS: readonly Provider[] = [
   warehouse,
+  medium,
+  bluesky,
   ...SUPPLIER_KINDS.flatMap((kind) => [
     supplierOrders(kind),
     supplierCancellations(kind),

@@ -45,7 +45,12 @@ export function supplierCancellations(supplier: SupplierKind): Provider {
     readback: ['cancellation_id', 'status', 'order_id', 'reason'],
     cancelUntil: null,
   });
-  return defineProvider({ ...provider, check: (look, intent) => checkOrder(supplier, look, intent) });
+  const concerns = (fields: JsonObject): string => String(fields['order_id']);
+  return defineProvider({
+    ...provider,
+    concerns,
+    check: (look, intent) => checkOrder(supplier, look, intent),
+  });
 }
 
 function shelfOf(supplier: SupplierKind): Shelf {

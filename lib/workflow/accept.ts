@@ -1,6 +1,6 @@
 /** Accepts one approved action: checks it, freezes its bytes, stores it with one conditional write, starts a run. */
 import { NotCanonical } from '../domain/fingerprint.ts';
-import type { FollowUp, Intent, JsonObject } from '../domain/intent.ts';
+import { effectsOf, type FollowUp, type Intent, type JsonObject } from '../domain/intent.ts';
 import type { Way } from '../providers/registry.ts';
 import { recordConflict } from './conflict.ts';
 import { apply, type Deps, type StartRun } from './deps.ts';
@@ -80,7 +80,9 @@ async function check(deps: Deps, submission: Submission, way: Way, now: number):
   const followWith = readFollowUp(deps, submission);
   if (followWith !== null && 'kind' in followWith) return followWith;
   const fault =
-    parentFault(submission, way) ?? timeFault(submission, now) ?? (await correctsFault(deps, submission));
+    parentFault(submission, way) ??
+    timeFault(submission, now) ??
+    (await correctsFault(deps, submission, way.provider.concerns?.(payload.value)));
   if (fault !== undefined) return { kind: 'invalid', faults: [fault] };
   return { kind: 'fine', submission: { ...submission, payload: payload.value, followWith } };
 }
@@ -127,10 +129,21 @@ function timeFault(submission: Submission, now: number): Fault | undefined {
 }
 
 /** Only one's own intent can be corrected; another's is as absent. */
-async function correctsFault(deps: Deps, { tenant, unit, corrects }: Submission): Promise<Fault | undefined> {
-  if (corrects === undefined || corrects === null) return undefined;
+async function correctsFault(
+  deps: Deps,
+  { tenant, unit, corrects }: Submission,
+  concerned: string | undefined,
+): Promise<Fault | undefined> {
+  if (corrects === undefined || corrects === null) {
+    const detail = 'It must name the intent whose effect is changed.';
+    return concerned === undefined ? undefined : { pointer: '/corrects', detail };
+  }
   const original = await deps.ledger.read({ tenant, intentId: corrects });
-  return original?.unit === unit ? undefined : { pointer: '/corrects', detail: 'There is no such intent.' };
+  if (original?.unit !== unit) return { pointer: '/corrects', detail: 'There is no such intent.' };
+  const ofOriginal = concerned === undefined || effectsOf(original).includes(concerned);
+  return ofOriginal
+    ? undefined
+    : { pointer: '/payload', detail: 'The intent to be corrected has no such effect.' };
 }
 
 function build(deps: Deps, submission: Submission, way: Way, now: number): Intent | Invalid {

@@ -4,6 +4,7 @@
  */
 import type { Intent, SearchFacts } from '../domain/intent.ts';
 import type { LifeEvent } from '../domain/life-event.ts';
+import { isFollowUpPending } from '../domain/lifecycle-looks.ts';
 import { SETTLED } from '../domain/lifecycle-states.ts';
 import { DAY_MS, windowMs } from '../domain/promise.ts';
 import { MAX_SEARCHES, nextLookAt, pauseAfter } from '../domain/reconciliation.ts';
@@ -13,10 +14,13 @@ import { handoverOf, keepSearch, type Seen, searchOutside } from './look.ts';
 import { isAnothersTurn } from './twin-hold.ts';
 
 export async function audit(deps: LookDeps, way: Way, intent: Intent): Promise<StepAnswer | 'again'> {
-  if (await isAnothersTurn(deps, way, intent)) return afterTheOther(deps, intent);
+  if (await isAnothersTurn(deps, way, intent)) {
+    // A twin may stay open for long, and what is to follow a confirmed one does not wait for that.
+    return isFollowUpPending(intent) ? { next: 'verify' } : afterTheOther(deps, intent);
+  }
   const { seen, facts } = await searchOutside(deps, way, intent);
-  await keepSearch(deps, intent, facts);
-  const known = [intent.externalId, intent.attestedId];
+  await keepSearch(deps, intent, facts, seen.shown);
+  const known = [intent.externalId, intent.attestedId, ...(intent.incident?.candidates ?? [])];
   const others = seen.matched.map((record) => record.externalId).filter((id) => !known.includes(id));
   if (others.length > 0) return contradict(deps, intent, facts, others);
   const until = nextOf(deps, way, intent, seen);
@@ -73,7 +77,9 @@ async function contradict(
   const event: LifeEvent = confirmed
     ? { kind: 'second_effect', facts, incident: finding }
     : { kind: 'contradicted', handover: finding, dueAt: now + deps.timing.graceMs };
-  return (await apply(deps, intent, event)) === undefined ? 'again' : { next: 'end' };
+  if ((await apply(deps, intent, event)) === undefined) return 'again';
+  if (!confirmed) deps.log('warn', 'handed_over', { tenant, intentId, route, reason });
+  return { next: 'end' };
 }
 
 /** Evidence that no look supported still forbids a write: people decide. */
@@ -82,5 +88,8 @@ async function handOverUnsupported(deps: LookDeps, intent: Intent): Promise<Step
   const candidates = intent.acknowledgedId === null ? [] : [intent.acknowledgedId];
   const handover = handoverOf('contrary_evidence', candidates, now);
   const event = { kind: 'contradicted', handover, dueAt: now + deps.timing.graceMs } as const;
-  return (await apply(deps, intent, event)) === undefined ? 'again' : { next: 'end' };
+  if ((await apply(deps, intent, event)) === undefined) return 'again';
+  const { tenant, id: intentId, route } = intent;
+  deps.log('warn', 'handed_over', { tenant, intentId, route, reason: handover.reason });
+  return { next: 'end' };
 }

@@ -1,10 +1,11 @@
 /** Before a first write that must be in order there (a cancellation): deadline, shipping, the state outside. */
-import type { Intent } from '../domain/intent.ts';
+import { effectsOf, type Intent } from '../domain/intent.ts';
 import { HELD_PAUSE_MS } from '../domain/plan.ts';
 import type { Check } from '../providers/provider.ts';
 import type { Way } from '../providers/registry.ts';
 import { apply, comeBack, evidenceId, type LookDeps, type StepAnswer } from './deps.ts';
-import { handoverOf, lookContext } from './look.ts';
+import { handoverOf } from './look.ts';
+import { lookContext } from './look-context.ts';
 
 /** A check that could not be made is made again after a minute; `sendBy` ends that. */
 export async function checkFirst(deps: LookDeps, way: Way, intent: Intent): Promise<StepAnswer | 'again'> {
@@ -32,10 +33,19 @@ export async function checkFirst(deps: LookDeps, way: Way, intent: Intent): Prom
 
 async function ask(deps: LookDeps, way: Way, intent: Intent): Promise<Check> {
   const failed = (): Check => ({ kind: 'failed', error: 'adapter_failed' });
-  const asked = async () => way.provider.check?.(await lookContext(deps, way), intent) ?? failed();
+  if (await isOfAnother(deps, way, intent)) return { kind: 'not_ready', reason: 'not_ours', facts: {} };
+  const asked = async () => way.provider.check?.(await lookContext(deps, way, intent), intent) ?? failed();
   const check = await asked().catch(failed);
   const late = check.kind === 'ready' && check.cancelUntil !== null && check.cancelUntil <= deps.clock.now();
   return late ? { kind: 'not_ready', reason: 'deadline_passed', facts: check.facts } : check;
+}
+
+/** What it changes turned out not to be an effect of the intent that it corrects. */
+async function isOfAnother(deps: LookDeps, way: Way, intent: Intent): Promise<boolean> {
+  const concerned = way.provider.concerns?.(intent.payload);
+  if (concerned === undefined || intent.corrects === null) return false;
+  const original = await deps.ledger.read({ tenant: intent.tenant, intentId: intent.corrects });
+  return original === undefined || !effectsOf(original).includes(concerned);
 }
 
 async function keep(deps: LookDeps, intent: Intent, check: Check, at: number): Promise<void> {

@@ -72,6 +72,12 @@ export function wayOf(deps: Deps, intent: Intent): Way {
   return way;
 }
 
+/** As `wayOf`, undefined where that throws: people must see the intent all the same. */
+export function wayIfAny(deps: Pick<Deps, 'routes'>, intent: Intent): Way | undefined {
+  const way = deps.routes.find(intent.tenant, intent.route);
+  return way === undefined || BOUND.some((name) => way.route[name] !== intent[name]) ? undefined : way;
+}
+
 /** What a route may not change under an accepted intent. */
 const BOUND = ['provider', 'account', 'environment', 'action'] as const;
 
@@ -103,7 +109,9 @@ export async function contextFor(
   const context = contextOf(deps, way, frozen);
   if (intent.corrects === null || intent.attempts.length > 0) return context;
   const original = await deps.ledger.read({ tenant: intent.tenant, intentId: intent.corrects });
-  return { ...context, originalUnsettled: original !== undefined && !SETTLED.includes(original.state) };
+  // An end that evidence disputes is none.
+  const open = original !== undefined && (!SETTLED.includes(original.state) || original.contraryAt !== null);
+  return { ...context, originalUnsettled: open };
 }
 
 /** Sorts by time, and is unique where two facts share a moment. */

@@ -1,50 +1,45 @@
 /** Looks outside, read-only, reduced to what matters to an intent, and kept as evidence. */
-import type { Handover, HandoverReason, Intent, JsonObject, SearchFacts } from '../domain/intent.ts';
+import type { Handover, HandoverReason, Intent, Json, JsonObject, SearchFacts } from '../domain/intent.ts';
 import { reachesBack, verdictOf } from '../domain/reconciliation.ts';
 import type { Readback } from '../domain/verification.ts';
 import type { LookContext, Lookup, ProviderRecord } from '../providers/provider.ts';
 import type { Way } from '../providers/registry.ts';
+import { candidatesOf, inRange } from './candidates.ts';
 import { evidenceId, type LookDeps } from './deps.ts';
+import { lookContext } from './look-context.ts';
 import { ownRecords } from './twin-hold.ts';
 
 export interface Seen extends Readback {
   readonly endedAt: number;
   readonly cancelUntil?: number;
   readonly error?: string;
+  /** What was seen where identity is content, with the reasons. */
+  readonly shown?: readonly Json[];
 }
 
 /** At most this many ids are kept of one look. */
 const MOST_CANDIDATES = 20;
-
-export async function lookContext(deps: LookDeps, way: Way): Promise<LookContext> {
-  const { baseUrl, readSecretRef, account, environment, policy } = way.route;
-  const headers: Record<string, string> =
-    readSecretRef === null ? {} : { authorization: `Bearer ${await deps.secret(readSecretRef)}` };
-  const get = deps.reader({ baseUrl, headers, timeoutMs: Math.max(policy.requestMs, SHORTEST_READ_MS) });
-  return { get, account, environment };
-}
-
-/** Reads may take longer than writes: nothing is in doubt while they run. */
-const SHORTEST_READ_MS = 2000;
 
 /** An adapter that throws has failed its lookup; a failed lookup is never zero. */
 export async function look(
   deps: LookDeps,
   way: Way,
   intent: Intent,
-  ask: () => Promise<Lookup>,
+  ask: (context: LookContext) => Promise<Lookup>,
 ): Promise<Seen> {
   const startedAt = deps.clock.now();
-  const lookup = await ask().catch((): Lookup => ({ kind: 'failed', error: 'adapter_failed' }));
+  const { context, lookup } = await asked(deps, way, intent, ask);
   const endedAt = deps.clock.now();
-  if (lookup.kind === 'failed') {
+  if (lookup.kind === 'failed' || context === null) {
+    const error = lookup.kind === 'failed' ? lookup.error : 'adapter_failed';
     const nothing = { failed: true, complete: false, authorised: false, matched: [] };
-    return { startedAt, endedAt, ...nothing, error: lookup.error.slice(0, 64) };
+    return { startedAt, endedAt, ...nothing, error: error.slice(0, 64) };
   }
   // The same id seen on two pages counts once.
   const records = new Map(lookup.records.map((record) => [record.externalId, record]));
   const matched = [...records.values()]
     .filter((record) => way.provider.match(intent, record))
+    .filter((record) => inRange(way, record, context.range))
     // What people settled as surplus no longer counts against the one that was kept.
     .filter((record) => !intent.surplus.includes(record.externalId));
   const matching = await ownRecords(deps, way, intent, matched);
@@ -57,10 +52,31 @@ export async function look(
     authorised,
     matched: matching
       .filter((record) => record.withoutEffect !== true)
-      .map((record) => ({ externalId: record.externalId, checks: way.provider.verify(intent, record) })),
+      .map((record) => verified(way, intent, record)),
     refused: matching.filter((record) => record.withoutEffect === true).map((record) => record.externalId),
     ...cancelLimit(matching),
+    shown: await candidatesOf(deps, way, intent, [...records.values()], context.range),
   };
+}
+
+async function asked(
+  deps: LookDeps,
+  way: Way,
+  intent: Intent,
+  ask: (context: LookContext) => Promise<Lookup>,
+): Promise<{ context: LookContext | null; lookup: Lookup }> {
+  try {
+    const context = await lookContext(deps, way, intent);
+    return { context, lookup: await ask(context) };
+  } catch {
+    return { context: null, lookup: { kind: 'failed', error: 'adapter_failed' } };
+  }
+}
+
+function verified(way: Way, intent: Intent, record: ProviderRecord): Readback['matched'][number] {
+  const { externalId, url } = record;
+  const checks = way.provider.verify(intent, record);
+  return url === undefined ? { externalId, checks } : { externalId, checks, url };
 }
 
 /** The earliest time until which something that matches can be cancelled. */
@@ -76,7 +92,7 @@ export async function searchOutside(
   intent: Intent,
 ): Promise<{ seen: Seen; facts: SearchFacts }> {
   const { promise } = way.provider;
-  const shown = await look(deps, way, intent, () => find(deps, way, intent));
+  const shown = await look(deps, way, intent, (context) => find(way, intent, context));
   const seen = { ...shown, complete: shown.complete && reachesBack(promise, intent, shown.startedAt) };
   const matched = seen.matched.map((record) => record.externalId);
   const verdict = verdictOf(intent, { ...seen, matched }, deps.timing, way.lag);
@@ -98,15 +114,19 @@ export async function searchOutside(
   };
 }
 
-async function find(deps: LookDeps, way: Way, intent: Intent): Promise<Lookup> {
-  const { provider } = way;
-  if (provider.find !== undefined) return provider.find(await lookContext(deps, way), intent);
+async function find({ provider }: Way, intent: Intent, context: LookContext): Promise<Lookup> {
+  if (provider.find !== undefined) return provider.find(context, intent);
   if (intent.acknowledgedId === null) return { kind: 'failed', error: 'no_search' };
-  return provider.read(await lookContext(deps, way), intent, intent.acknowledgedId);
+  return provider.read(context, intent, intent.acknowledgedId);
 }
 
 /** Facts first, append-only; the transition rests on them. */
-export async function keepSearch(deps: LookDeps, intent: Intent, facts: SearchFacts): Promise<void> {
+export async function keepSearch(
+  deps: LookDeps,
+  intent: Intent,
+  facts: SearchFacts,
+  shown: readonly Json[] = [],
+): Promise<void> {
   deps.log('info', 'searched', {
     intentId: intent.id,
     verdict: facts.verdict,
@@ -118,7 +138,7 @@ export async function keepSearch(deps: LookDeps, intent: Intent, facts: SearchFa
       kind: 'search',
       id: evidenceId(deps, facts.startedAt),
       at: facts.startedAt,
-      facts: { ...facts } satisfies JsonObject,
+      facts: { ...facts, ...(shown.length === 0 ? {} : { seen: shown }) } satisfies JsonObject,
     },
   );
 }

@@ -52,7 +52,11 @@ export function newRequest(deps: Deps, submission: Submission, way: Way, now: nu
   const request = {
     ...asked,
     provider: provider.name,
-    frozen: provider.write(payload, provider.reference({ id, key, payload }), { account, environment }),
+    frozen: provider.write(payload, provider.reference({ id, key, payload }), {
+      account,
+      environment,
+      parent,
+    }),
     fingerprint: requestPrint({ ...asked, environment }, deps.normalisation),
     payloadDigest: payloadDigest(payload),
     promiseClass: classOf(provider.promise, deps.timing, way.lag, now, now),

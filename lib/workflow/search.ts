@@ -56,7 +56,7 @@ async function reconcile(
     return handOver(deps, intent, { reason: 'blind', ids: [] });
   }
   const { seen, facts } = await searchOutside(deps, way, intent);
-  await keepSearch(deps, intent, facts);
+  await keepSearch(deps, intent, facts, seen.shown);
   if (showsRefusal(intent, seen, deps.timing, way.lag)) {
     const refused = await apply(deps, intent, { kind: 'refused_outside', facts });
     return refused === undefined ? 'again' : { next: 'end' };

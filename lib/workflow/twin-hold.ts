@@ -3,7 +3,7 @@
  * reference. Whoever has it may claim, and what is seen outside counts for its holder only.
  */
 import { canonicalText, NORMALISATION, sha256 } from '../domain/fingerprint.ts';
-import type { Intent, IntentRef } from '../domain/intent.ts';
+import { ELSEWHERE, type Intent, type IntentRef } from '../domain/intent.ts';
 import type { Binding } from '../ledger/ledger.ts';
 import type { ProviderRecord } from '../providers/provider.ts';
 import type { Way } from '../providers/registry.ts';
@@ -13,7 +13,7 @@ export type Held =
   | { readonly kind: 'mine' }
   /** Somebody else was faster; ask again. */
   | { readonly kind: 'raced' }
-  /** The holder is still open. */
+  /** The holder is still open; `ELSEWHERE` where it is another unit's. */
   | { readonly kind: 'waits'; readonly holder: string }
   /** The holder ended, and nobody knows whether it left an effect. */
   | { readonly kind: 'undetermined' };
@@ -27,9 +27,11 @@ export async function takeHold(deps: Holding, way: Way, intent: Intent): Promise
   const me = refOf(intent);
   const held = await deps.ledger.hold(key, me, null);
   if (held.kind === 'mine') return held;
-  const end = await endOf(deps, way, await deps.ledger.read(held.by));
+  const first = await deps.ledger.read(held.by);
+  const end = await endOf(deps, way, first);
   if (end === 'undetermined') return { kind: 'undetermined' };
-  if (end === 'open') return { kind: 'waits', holder: held.by.intentId };
+  if (end === 'open')
+    return { kind: 'waits', holder: first?.unit === intent.unit ? held.by.intentId : ELSEWHERE };
   const taken = await deps.ledger.hold(key, me, held.by);
   return taken.kind === 'mine' ? taken : { kind: 'raced' };
 }
@@ -88,6 +90,8 @@ async function endOf(
   way: Way,
   first: Intent | undefined,
 ): Promise<'open' | 'over' | 'undetermined'> {
+  // Whether it left an effect is looked into again.
+  if (first !== undefined && first.contraryAt !== null && first.state !== 'confirmed') return 'open';
   switch (first?.state) {
     case undefined:
       return 'undetermined';

@@ -6,11 +6,11 @@ import type { HandoverReason, Intent, Receipt } from '../domain/intent.ts';
 import type { LifeEvent } from '../domain/life-event.ts';
 import { DAY_MS } from '../domain/promise.ts';
 import { pauseAfter, showsRefusal, windowEndsAt } from '../domain/reconciliation.ts';
-import { judgeReadback, needsWholeSearch, type Verification } from '../domain/verification.ts';
+import { judgeReadback, needsAudit, needsWholeSearch, type Verification } from '../domain/verification.ts';
 import type { Way } from '../providers/registry.ts';
-import { apply, comeBack, type LookDeps, type Step, type StepAnswer, wayOf } from './deps.ts';
+import { apply, comeBack, evidenceId, type LookDeps, type Step, type StepAnswer, wayOf } from './deps.ts';
 import { makeFollowUp } from './follow-up.ts';
-import { handoverOf, keepSearch, look, lookContext, type Seen, searchOutside } from './look.ts';
+import { handoverOf, keepSearch, look, type Seen, searchOutside } from './look.ts';
 import { bindingOf, takeHold } from './twin-hold.ts';
 
 export function verify(deps: LookDeps): Step {
@@ -32,6 +32,7 @@ export function verify(deps: LookDeps): Step {
       case 'later':
         return later(deps, intent);
       case 'hand_over':
+        await keepReadback(deps, intent, readback, verification.reason);
         return handOver(deps, intent, verification.reason, verification.candidates);
     }
   };
@@ -42,8 +43,8 @@ async function readBack(
   way: Way,
   intent: Intent,
 ): Promise<{ readback: Seen; verification: Verification | 'refused' }> {
-  const readback = await look(deps, way, intent, async () =>
-    way.provider.read(await lookContext(deps, way), intent, intent.acknowledgedId),
+  const readback = await look(deps, way, intent, (context) =>
+    way.provider.read(context, intent, intent.acknowledgedId),
   );
   const isWhole = readback.complete && readback.authorised;
   const refused = (readback.refused ?? []).length > 0;
@@ -52,10 +53,28 @@ async function readBack(
   }
   if (way.provider.find === undefined) return { readback, verification: unsearchable(readback) };
   const { seen, facts } = await searchOutside(deps, way, intent);
-  await keepSearch(deps, intent, facts);
+  await keepSearch(deps, intent, facts, seen.shown);
   if (showsRefusal(intent, seen, deps.timing, way.lag)) return { readback, verification: 'refused' };
   return { readback, verification: judgeReadback(intent, readback, seen, deps.timing, way.lag) };
 }
+
+/** Which checks did not hold, for the person who is asked: the reason alone does not say. */
+async function keepReadback(
+  deps: LookDeps,
+  intent: Intent,
+  { startedAt, endedAt, error, matched }: Seen,
+  reason: HandoverReason,
+): Promise<void> {
+  const seen = matched.slice(0, MOST_KEPT).map(({ externalId, checks }) => ({ externalId, checks }));
+  const facts = { reason, endedAt, seen, ...(error === undefined ? {} : { error }) };
+  await deps.ledger.addEvidence(
+    { tenant: intent.tenant, intentId: intent.id },
+    { kind: 'readback', id: evidenceId(deps, startedAt), at: startedAt, facts },
+  );
+}
+
+/** At most this many records are kept of one readback. */
+const MOST_KEPT = 20;
 
 /** A complete search is needed and there is none: only people can say that there is one effect and no other. */
 function unsearchable(readback: Seen): Verification {
@@ -70,7 +89,7 @@ async function confirm(
   readback: Seen,
   verified: Extract<Verification, { kind: 'verified' }>,
 ): Promise<StepAnswer> {
-  const { externalId, checks, searchedWhole } = verified;
+  const { externalId, url, checks, searchedWhole } = verified;
   const held = await takeHold(deps, way, intent);
   if (held.kind === 'raced') return MOVED;
   // Where no reference shows, an effect counts for the twin whose turn it is.
@@ -82,6 +101,7 @@ async function confirm(
   const receipt: Receipt = {
     schema: 'kakutei-receipt/v1',
     externalId,
+    url,
     checks,
     readAt: readback.endedAt,
     payloadDigest,
@@ -110,12 +130,9 @@ async function followUp(deps: LookDeps, way: Way, intent: Intent): Promise<StepA
 /** Somebody else wrote in between; the search step finds out what is to be done. */
 const MOVED: StepAnswer = { next: 'wait', waitSeconds: 1 };
 
-/**
- * One more look when everything that was sent must show: after more than one attempt, and where nothing at the
- * provider makes one of a request that something on the way delivered twice.
- */
+/** When the one more look at a confirmed intent is due, ms. */
 function auditAt(deps: LookDeps, way: Way, intent: Intent): number | null {
-  if (!needsWholeSearch(intent) && intent.promiseClass !== 'searchable') return null;
+  if (!needsAudit(intent)) return null;
   const end = windowEndsAt(intent, deps.timing, way.lag);
   return end === null ? null : end + 1;
 }

@@ -18,13 +18,15 @@ export type Outcome = z.infer<typeof outcome>;
 
 const CALLER = `
 const [bundle, event] = process.argv.slice(1);
-const tell = (said) => process.stdout.write('\\n' + JSON.stringify({ node: process.version, ...said }) + '\\n');
+// Resolved once the pipe has taken it: leaving earlier cuts a long answer.
+const tell = (said) =>
+  new Promise((done) => process.stdout.write('\\n' + JSON.stringify({ node: process.version, ...said }) + '\\n', done));
 const chain = (error) => (error === undefined ? '' : [error.name, error.code, error.message, chain(error.cause)].join(' '));
 const context = { awsRequestId: 'request-1', functionName: 'bundle', getRemainingTimeInMillis: () => 10000 };
 let loaded;
-try { loaded = await import(bundle); } catch (error) { tell({ kind: 'not_loaded', error: chain(error) }); process.exit(0); }
-try { tell({ kind: 'answered', answer: (await loaded.handler(JSON.parse(event), context)) ?? null }); }
-catch (error) { tell({ kind: 'threw', error: chain(error) }); }
+try { loaded = await import(bundle); } catch (error) { await tell({ kind: 'not_loaded', error: chain(error) }); process.exit(0); }
+try { await tell({ kind: 'answered', answer: (await loaded.handler(JSON.parse(event), context)) ?? null }); }
+catch (error) { await tell({ kind: 'threw', error: chain(error) }); }
 process.exit(0);
 `;
 

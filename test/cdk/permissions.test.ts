@@ -34,6 +34,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ShowRole: [logs('Show'), 'dynamodb:GetItem, dynamodb:Query on Ledger', reads, traces],
   EvidenceRole: [logs('Evidence'), 'dynamodb:GetItem, dynamodb:Query on Ledger', reads, traces],
   ReceiptRole: [logs('Receipt'), 'dynamodb:GetItem on Ledger', reads, traces],
+  ManifestRole: [logs('Manifest'), 'dynamodb:GetItem on Ledger', reads, traces],
   ApprovalRole: [logs('Approval'), 'dynamodb:GetItem on Ledger', reads, traces],
   // Who approves can start nothing: no state machine here.
   ApproveRole: [
@@ -53,6 +54,14 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'dynamodb:GetItem, dynamodb:Query, dynamodb:UpdateItem on Ledger',
     writes,
     starts,
+    traces,
+  ],
+  // It looks outside; nothing here can write.
+  DryRunRole: [
+    logs('DryRun'),
+    'dynamodb:GetItem, dynamodb:BatchGetItem on Ledger',
+    reads,
+    `secretsmanager:GetSecretValue on ${READ}`,
     traces,
   ],
   WithdrawRole: [
@@ -234,13 +243,13 @@ describe('provider secrets', () => {
     expect(holders(WRITE)).toEqual(['SendRole']);
   });
 
-  test('only search and verify may read the secret that can look', () => {
-    expect(holders(READ)).toEqual(['SearchRole', 'VerifyRole']);
+  test('only search, verify and the dry run may read the secret that can look', () => {
+    expect(holders(READ).sort()).toEqual(['DryRunRole', 'SearchRole', 'VerifyRole']);
   });
 
   test('no secret stands anywhere outside a role', () => {
     const mentions = stack.text.split(':secretsmanager:').length - 1;
-    expect(mentions).toBe(3);
+    expect(mentions).toBe(4);
   });
 
   test('giving search the write secret is refused before there is a template', () => {

@@ -6,7 +6,9 @@ import { describe, expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PAGE = readFileSync(join(ROOT, 'docs/traceability.md'), 'utf8');
-const REQUIRED = [...Array.from({ length: 11 }, (_, index) => `W${index + 1}`), 'C'];
+const numbered = (letter: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${letter}${index + 1}`);
+const REQUIRED = [...numbered('W', 11), ...numbered('O', 21), 'C'];
 
 const sections = PAGE.split(/^## /m)
   .slice(1)

@@ -49,6 +49,20 @@ describe('whether a write is permitted', () => {
       'approver_not_allowed',
     ],
     [
+      'signed by the submitter before the policy kept the two apart',
+      approved({ signatures: [{ by: 'shop', at: NOW }] }),
+      BY_APPROVAL,
+      NOW,
+      'approver_not_allowed',
+    ],
+    [
+      'signed by the submitter where the policy does not keep the two apart',
+      approved({ signatures: [{ by: 'shop', at: NOW }] }),
+      { ...BY_APPROVAL, separate: false },
+      NOW,
+      'permitted',
+    ],
+    [
       'one of two may sign no more',
       approved({ signatures: [ann, otto] }),
       { ...two, approvers: ['ann'] },

@@ -64,6 +64,8 @@ const attested = (externalId: string | null): Decision => ({
 const undetermined: Decision = { kind: 'close', outcome: 'undetermined' };
 const reopen: Decision = { kind: 'reopen' };
 
+const SECOND = { reason: 'second_effect', candidates: ['R-1', 'R-2'] } as const;
+
 /** One decision of each sort, each of which may stand in the state that it is for. */
 const SAMPLES: readonly Decision[] = [
   attach,
@@ -81,7 +83,7 @@ const WHERE = `
                         awaiting_approval  ready  sending  acknowledged  unknown  absent  handover  confirmed  rejected  closed
 attach_external_id      !                  !      !        !             !        !       +         !          !         !
 declare_absent          !                  !      !        !             !        !       +         !          !         !
-settle_many             !                  !      !        !             !        !       +         !          !         !
+settle_many             !                  !      !        !             !        !       +         +          !         !
 wait_until              !                  !      !        !             !        !       +         !          !         !
 close no_effect         !                  !      !        !             !        !       +         !          !         !
 close attested          !                  !      !        !             !        !       +         !          !         !
@@ -93,6 +95,13 @@ const [columns = [], ...rows] = WHERE.trim()
   .map((line) => line.trim().split(/ {2,}/));
 const nameOf = (decision: Decision): string =>
   decision.kind === 'close' ? `close ${decision.outcome}` : decision.kind;
+
+/** Where several records were seen: handed over, or after it was confirmed. */
+const SETTLEABLE = {
+  ...IN_STATE,
+  handover: many,
+  confirmed: { ...IN_STATE.confirmed, incident: { ...SECOND, at: NOW } },
+} as const;
 
 describe('in which states', () => {
   it('the table has every state, and a row for every sort of decision', () => {
@@ -106,7 +115,7 @@ describe('in which states', () => {
     ({ name, decision }) => {
       const expected = rows.find(([row]) => row === name)?.slice(1);
       const found = STATES.map((state) => {
-        const intent = state === 'handover' && decision.kind === 'settle_many' ? many : IN_STATE[state];
+        const intent = decision.kind === 'settle_many' ? SETTLEABLE[state] : IN_STATE[state];
         const refusal = decisionRefusal(intent, decision, PROMISED, LATER);
         if (refusal === null) {
           const event: LifeEvent = { kind: 'decided', decision, dueAt: LATER };
@@ -239,6 +248,20 @@ const ROWS: readonly Row[] = [
     decision: undetermined,
     expected: null,
     because: 'it claims nothing',
+  },
+  {
+    name: 'the two of a confirmed one without an incident',
+    intent: IN_STATE.confirmed,
+    decision: settle('R-1', 'R-2'),
+    expected: 'not_in_this_state',
+    because: 'there is one effect, and it was read back',
+  },
+  {
+    name: 'of a confirmed one another record than the one that was read back',
+    intent: SETTLEABLE.confirmed,
+    decision: settle('R-2', 'R-1'),
+    expected: 'not_a_candidate',
+    because: 'its receipt stands',
   },
   {
     name: 'many, none of them surplus',
@@ -491,6 +514,12 @@ describe('what a decision makes of an intent', () => {
       handover,
       waitUntil(LATER + 5),
       { state: 'handover', waitUntil: LATER + 5, dueAt: LATER + 5, handover: handover.handover },
+    ],
+    [
+      'the second effect of a confirmed one is surplus, and the incident is over',
+      SETTLEABLE.confirmed,
+      settle('R-1', 'R-2'),
+      { state: 'confirmed', externalId: 'R-1', incident: null, surplus: ['R-2'], dueAt: null },
     ],
     [
       'closed without effect',

@@ -258,6 +258,37 @@ describe('what a transition leaves behind', () => {
     expect(moved(revoked, { kind: 'handed_over', dueAt }).state).toBe('handover');
   });
 
+  it.each([
+    [
+      'a look that contradicting evidence asked for',
+      { contraryAt: NOW, seenAt: NOW, dueAt: NOW + 1000 },
+      NOW + 1000,
+    ],
+    ['nothing', { dueAt: NOW + 1000 }, IN_STATE.ready.sendBy],
+  ])('a revocation leaves due what it was: %s', (_, change, due) => {
+    for (const state of ['ready', 'absent'] as const) {
+      const before = { ...IN_STATE[state], ...change, approval: APPROVAL };
+      const after = moved(before, { kind: 'revoked', revoked: { by: 'otto', at: NOW } });
+      expect([after.state, after.dueAt]).toEqual(['awaiting_approval', due]);
+    }
+  });
+
+  it('that another id was told is kept through every doubt until one is confirmed', () => {
+    const told = { contraryAt: NOW, seenAt: NOW, acknowledgedId: 'R-1' };
+    const out = { ...IN_STATE.sending, ...told };
+    expect(moved(out, result(1, UNKNOWN_RESULT)).contraryAt).toBe(NOW);
+    expect(moved(out, { kind: 'lease_over', dueAt }).contraryAt).toBe(NOW);
+    const handed = { ...IN_STATE.handover, ...told };
+    const another = { kind: 'evidence_came', seen: true, externalId: 'R-2', dueAt } as const;
+    expect(moved({ ...handed, contraryAt: null }, another).contraryAt).toBe(NOW);
+    expect(
+      moved({ ...IN_STATE.acknowledged, ...told }, { kind: 'verified', receipt, dueAt: null }),
+    ).toMatchObject({
+      contraryAt: NOW,
+      dueAt: receipt.readAt,
+    });
+  });
+
   it('looking again starts the count of searches anew only from handover', () => {
     const tired = { searches: 20 };
     expect(moved({ ...IN_STATE.handover, ...tired }, { kind: 'look_again', dueAt }).searches).toBe(0);

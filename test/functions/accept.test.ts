@@ -127,6 +127,7 @@ describe('taken', () => {
       ...{ externalId: null, acknowledgedId: null, receipt: null, version: 1 },
       // biome-ignore lint/suspicious/noThenProperty: a member of the answer, never awaited.
       ...{ then: null, corrects: null, waitsFor: null, owner: null, proposal: null },
+      ...{ reason: null, outcome: null },
       nextAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       explanation: expect.stringContaining('Nothing was sent yet.'),
     });

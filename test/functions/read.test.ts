@@ -8,7 +8,7 @@ import { BASE, problemOf } from './refused-requests.ts';
 const UMBRA = { ...SHOP, tenant: 'umbra' };
 const EVENTS = { ...SHOP, unit: 'events' };
 const NOT_FOUND = '{"type":"/problems/not-found","title":"There is no such intent.","status":404}';
-const OF_ONE = ['show', 'evidence', 'receipt', 'reconcile'] as const;
+const OF_ONE = ['show', 'evidence', 'receipt', 'manifest', 'reconcile'] as const;
 let rig: ApiRig;
 let count = 0;
 
@@ -57,6 +57,7 @@ const CONFIRMED: Partial<Intent> = {
   receipt: {
     schema: 'kakutei-receipt/v1',
     externalId: 'R-1',
+    url: null,
     checks: { account: true, quantity: true },
     readAt: Date.parse('2026-11-30T09:00:01Z'),
     payloadDigest: 'd1',
@@ -96,6 +97,7 @@ describe("what is not the caller's own answers as what does not exist", () => {
     ['show', 200],
     ['evidence', 200],
     ['receipt', 404],
+    ['manifest', 200],
     ['reconcile', 403],
     ['list', 200],
   ])('an agent that calls %s gets %i', async (name, status) => {
@@ -138,15 +140,23 @@ describe('one intent', () => {
       status: 200,
       json: {
         ...CONFIRMED.receipt,
+        schema: 'kakutei-receipt/v2',
         intentId: id,
+        key: `read-${count}`,
+        ...{ route: 'free', account: 'tokyo-1', environment: 'test', action: 'reserve-freely', parent: null },
         fingerprint: expect.stringMatching(/^fp1:[0-9a-f]{64}$/),
         readAt: '2026-11-30T09:00:01.000Z',
+        attempts: 1,
+        digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     });
     expect((await rig.call('show', { id })).json).toMatchObject({
       externalId: 'R-1',
       nextAt: null,
-      receipt: json,
+      receipt: {
+        ...CONFIRMED.receipt,
+        ...{ intentId: id, fingerprint: json['fingerprint'], readAt: json['readAt'] },
+      },
     });
   });
 
@@ -318,6 +328,7 @@ function base64url(text: string): string {
 test.each([
   ['show', { limit: '5' }, 'none'],
   ['receipt', { day: '2026-11-30' }, 'none'],
+  ['manifest', { day: '2026-11-30' }, 'none'],
   ['evidence', { offset: '5' }, 'limit, cursor'],
   ['evidence', { limit: '5', Cursor: 'x' }, 'limit, cursor'],
 ])('%s refuses the query %j', async (name, query, known) => {

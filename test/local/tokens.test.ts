@@ -19,7 +19,7 @@ test('the four ready-made tokens say who they are for', async () => {
   expect(await verify(tokens.operator)).toMatchObject({
     ...acme,
     kind: 'person',
-    scope: 'read operate admin',
+    scope: 'read approve operate admin',
   });
   expect(await verify(tokens.otherTenant)).toMatchObject({
     ...acme,

@@ -1,7 +1,7 @@
 /** What people are told of every state, in both languages: complete, with a next step, and never more than is known. */
 import { describe, expect, test } from 'vitest';
 import { DECISIONS, type Decision } from '../../lib/domain/decision.ts';
-import { type HandoverReason, type Intent, STATES } from '../../lib/domain/intent.ts';
+import { ELSEWHERE, type HandoverReason, type Intent, STATES } from '../../lib/domain/intent.ts';
 import type { WriteResult } from '../../lib/domain/write-result.ts';
 import { explain, LANGUAGES } from '../../lib/operations/explanation.ts';
 import { ENGLISH } from '../../lib/operations/explanation-en.ts';
@@ -47,6 +47,7 @@ const VARIANTS: readonly Variant[] = [
   of('ready', 'not sent once', { attempts: [attemptOf(1, { result: NOT_SENT })] }),
   of('ready', 'not sent twice', { attempts: [1, 2].map((n) => attemptOf(n, { result: NOT_SENT })) }),
   of('ready', 'behind a twin', { waitsFor: OTHER }),
+  of('ready', "behind another unit's", { waitsFor: ELSEWHERE }),
   of('ready', 'behind the original', { corrects: OTHER, waitsFor: OTHER }),
   of('ready', 'correcting', { corrects: OTHER }),
   of('ready', 'contradicted', { attempts: [attemptOf(1, { result: NOT_SENT })], contraryAt: NOW }),

@@ -276,7 +276,7 @@ describe('a resend', () => {
       'unknown',
     ],
     ['a person decides first', ['handed_over', 'search_first'], {}, 'handover'],
-    ['a twin goes first', ['twin_waits'], { ...quiet, waitsFor: 'int_1' }, 'unknown'],
+    ['a twin goes first', ['waits_for_another'], { ...quiet, waitsFor: 'int_1' }, 'unknown'],
     ['the route is gone', ['route_not_configured'], { ...quiet, route: 'gone' }, 'unknown'],
     [
       'the account of the route is another now',
@@ -381,7 +381,7 @@ test.each<[IntentState, Partial<Intent>, string[]]>([
     { seenAt: NOW, attempts: [attemptOf(1, { result: ACKNOWLEDGED })] },
     ['attach_external_id', 'settle_many', 'wait_until', 'close'],
   ],
-  ['confirmed', { incident }, []],
+  ['confirmed', { incident }, ['settle_many']],
 ])('%s %j lets people decide %j', async (state, change, expected) => {
   await stored(state, change);
   expect((await only()).allowedDecisions).toEqual(expected);

@@ -11,7 +11,7 @@ import type { LookContext, Lookup, Provider, ProviderRecord } from '../../lib/pr
 import { reader } from '../../lib/providers/reader.ts';
 import { sendOnce } from '../../lib/providers/transport.ts';
 import { readSupplierBook, startSupplier } from '../../lib/simulators/suppliers.ts';
-import { NOW } from '../support/kit.ts';
+import { NOW, NOWHERE_ELSE } from '../support/kit.ts';
 import {
   ACCOUNT,
   CONFIRMATION,
@@ -49,12 +49,13 @@ function urlOf(kind: string): string {
 
 const looking = (kind: string, token = 'read'): LookContext => ({
   ...PLACE,
+  ...NOWHERE_ELSE,
   get: reader({ baseUrl: urlOf(kind), headers: { authorization: `Bearer ${token}` }, timeoutMs: 2000 }),
 });
 
 /** One write as the sender does it. */
 async function send(kind: string, provider: Provider, intent: Intent): Promise<WriteResult> {
-  const request = provider.write(intent.payload, provider.reference(intent), PLACE);
+  const request = provider.write(intent.payload, provider.reference(intent), { ...PLACE, parent: null });
   const report = await sendOnce({
     url: new URL(urlOf(kind) + request.path),
     method: request.method,

@@ -36,7 +36,7 @@ it('there are twelve, each once', () => {
 describe.each(ALL)('$name', ({ supplier, name, kind, path, payload }) => {
   const provider = providerCalled(name);
   const reference = provider.reference(supplierIntent(payload));
-  const request = provider.write(payload, reference, PLACE);
+  const request = provider.write(payload, reference, { ...PLACE, parent: null });
 
   it('sends place, purchase order, our reference where it is taken, and the payload', () => {
     const ours = supplier === 'blind' ? {} : { reference: REFERENCE };

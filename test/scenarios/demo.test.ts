@@ -1,4 +1,4 @@
-/** `npm run demo -- warehouse --json` and `-- orders --json` as a program reads them: a child process, its lines, its exit code. */
+/** Each chapter of `npm run demo -- <chapter> --json` as a program reads it: a child process, its lines, its exit code. */
 import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -87,6 +87,12 @@ describe('the whole file at the warehouse', () => {
   });
 });
 
+/** The fields of a scenario's line. */
+const ROW = [
+  ...['scenario', 'route', 'state', 'report', 'intents', 'attempts', 'posts', 'effects', 'equal'],
+  ...['errorKinds', 'conflicts', 'handovers', 'violations', 'reopened', 'seconds'],
+];
+
 describe('purchase orders', () => {
   let run: Awaited<ReturnType<typeof demo>>;
   let lines: Record<string, unknown>[] = [];
@@ -95,22 +101,6 @@ describe('purchase orders', () => {
     run = await demo(['orders', '--json']);
     lines = linesOf(run.stdout);
   }, 5 * LIMIT_MS);
-
-  const ROW = [
-    ...[
-      'scenario',
-      'route',
-      'state',
-      'report',
-      'intents',
-      'attempts',
-      'posts',
-      'effects',
-      'equal',
-      'errorKinds',
-    ],
-    ...['conflicts', 'handovers', 'violations', 'reopened', 'seconds'],
-  ];
 
   /** scenario, route, state, intents, effects, POSTs (null: as many as the promise allows), conflicts, hand-overs */
   const SCENARIOS: readonly (readonly [
@@ -179,8 +169,92 @@ describe('purchase orders', () => {
     expect(lines.find((each) => each['scenario'] === '3-worker-killed')?.['errorKinds']).toEqual(['lost']);
   });
 
-  test('what is left to a person is named with its reference, account and environment', () => {
-    expect(run.stderr).toMatch(/about PO-106A: reference int_[0-9a-f]{40}, tokyo-1, test, /);
+  test('what is left to a person is named by number and content, account and environment', () => {
+    expect(run.stderr).toMatch(/about PO-106A: by number and content, tokyo-1, test, /);
+  });
+});
+
+describe('publishing', () => {
+  let run: Awaited<ReturnType<typeof demo>>;
+  let lines: Record<string, unknown>[] = [];
+
+  beforeAll(async () => {
+    run = await demo(['publishing', '--json']);
+    lines = linesOf(run.stdout);
+  }, 5 * LIMIT_MS);
+
+  interface Expected {
+    readonly name: string;
+    readonly state: 'confirmed' | 'handover';
+    /** Intents, attempts, POSTs in the medium's book, posts that came of them. */
+    readonly counts: readonly [number, number, number, number];
+    readonly equal?: false;
+    readonly route?: string;
+    readonly because: string;
+  }
+
+  const SCENARIOS: readonly Expected[] = [
+    {
+      ...{ name: '1-answer-lost', state: 'confirmed', counts: [1, 1, 1, 1], route: 'posts-blind' },
+      because: 'what is seen is found, also where absence can never be proved',
+    },
+    {
+      ...{ name: '2-failed-there', state: 'confirmed', counts: [1, 2, 2, 1] },
+      because: 'a search after the window proved that nothing was there',
+    },
+    {
+      ...{ name: '3-two-alike', state: 'handover', counts: [1, 1, 1, 1] },
+      because: 'nobody but a person can say which of two is ours',
+    },
+    {
+      ...{ name: '4-look-alikes', state: 'confirmed', counts: [2, 2, 2, 2] },
+      because: 'the post of the first is not taken for the second',
+    },
+    {
+      ...{ name: '5-rewritten', state: 'confirmed', counts: [1, 1, 1, 1] },
+      because: 'line ends and entities lose nothing',
+    },
+    {
+      ...{ name: '6-cut-off', state: 'handover', counts: [1, 1, 1, 1], equal: false },
+      because: 'what was cut off cannot be compared',
+    },
+    {
+      ...{ name: '7-deleted', state: 'handover', counts: [1, 1, 1, 1] },
+      because: 'gone is not the same as never written',
+    },
+  ];
+
+  test('ends within a minute with exit 0, every scenario as stated, no process left', () => {
+    expect({ code: run.code, broken: run.stderr.match(/broken.*/g) }).toEqual({ code: 0, broken: null });
+    expect(run.stderr).toMatch(/every scenario ended as it must/);
+    expect(run.ms).toBeLessThan(LIMIT_MS * overload());
+    expect(processesOn(folder)).toEqual([]);
+    expect(existsSync(join(folder, '.kakutei/demo-publishing/run.json'))).toBe(false);
+  });
+
+  test('prints the same fields as the purchase orders, and the same sums last', () => {
+    expect(lines.slice(0, -1).map((line) => line['scenario'])).toEqual(SCENARIOS.map(({ name }) => name));
+    for (const line of lines.slice(0, -1)) expect(Object.keys(line)).toEqual(ROW);
+    expect(lines.at(-1)).toEqual({
+      ...{ scenarios: 7, confirmed: 4, unconfirmed: 3, rejected: 0, effects: 8 },
+      ...{ duplicates: 0, lost: 0, wronglyConfirmed: 0, handovers: 3 },
+      ...{ permissionViolations: 0, reopened: 0 },
+    });
+  });
+
+  test.each(SCENARIOS)('$name: $state, because $because', (expected) => {
+    const { name, state, counts, equal = true, route = 'posts-searchable' } = expected;
+    const [intents, attempts, posts, effects] = counts;
+    const line = lines.find((each) => each['scenario'] === name);
+    const report = state === 'confirmed' ? 'confirmed' : 'unconfirmed';
+    expect(line).toMatchObject({ route, state, report, intents, attempts, posts, effects, equal });
+    expect(line).toMatchObject({ conflicts: 0, violations: 0, reopened: 0 });
+    expect(line?.['errorKinds'], 'one answer was lost').toEqual(['closed_without_answer']);
+  });
+
+  test('a person is named both posts that may be meant', () => {
+    const [, ...ids] = run.stderr.match(/about POST-203: (\d{19}) or (\d{19}), reason many/) ?? [];
+    expect(new Set(ids).size).toBe(2);
   });
 });
 

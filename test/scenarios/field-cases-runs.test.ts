@@ -181,7 +181,7 @@ describe('C49: the worker dies around its mark', () => {
     const s = await dead('blind', { call: 'POST', last: true, mode: 'kill_after' });
     expect(await ending(s, s.intent)).toEqual(BLIND);
     const { facts, resend } = await s.item(s.intent.id);
-    expect(facts).toMatchObject({ account: 'tokyo-1', environment: 'test', reference: s.intent.id });
+    expect(facts).toMatchObject({ account: 'tokyo-1', environment: 'test', reference: null });
     expect(facts.attempts).toMatchObject([{ claimedAt: new Date(NOW).toISOString() }]);
     expect(resend.allowed).toBe(false);
   });

@@ -33,7 +33,7 @@ test('killed in the middle of an order, started again: confirmed, one effect, no
 }, async () => {
   const first = await home.start();
   const children = [...childrenOf(home.dataDir).values()];
-  expect(children).toHaveLength(3);
+  expect(children).toHaveLength(4);
   const before = await submitOrder(first, 'PO-BEFORE');
   await confirmed(first, before.view.id);
 
@@ -91,7 +91,7 @@ test('a second start on the same data is refused with one sentence; an interrupt
   expect((await submitOrder(service, 'PO-RIVAL')).status, 'the first one goes on').toBe(202);
 
   const pids = [service.pid, ...childrenOf(home.dataDir).values()];
-  expect(pids).toHaveLength(4);
+  expect(pids).toHaveLength(5);
   process.kill(service.pid, 'SIGINT');
   await vi.waitUntil(() => startTimeOf(service.pid) === null, SOON);
   expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);

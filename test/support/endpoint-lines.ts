@@ -48,6 +48,7 @@ export const LINES: Readonly<Record<string, Line>> = {
   'PUT /intents/{id}/approval': { body: ({ intent }) => ({ fingerprint: intent.fingerprint }) },
   'DELETE /intents/{id}/approval': { state: (now) => ({ approval: approvalAt(now) }), body: null },
   'POST /intents/{id}/reconciliation': { state: inState('unknown'), body: () => ({}) },
+  'POST /intents/{id}/dry-run': { state: inState('unknown'), body: () => ({}) },
   'POST /intents/{id}/withdrawal': { body: null },
   'POST /intents/{id}/decision': {
     state: inState('handover'),

@@ -22,6 +22,8 @@ export const POLICY: Policy = {
   repeatOn: ['not_sent', 'closed_without_answer', 'timeout', 'lost', 'status_503'],
   sendWithinMs: 86_400_000,
   confirmWithinMs: 3_600_000,
+  lookBeforeMs: 300_000,
+  lookAfterMs: 1_800_000,
 };
 
 export function routeTo(baseUrl: string, change: Partial<Route> = {}): Route {
@@ -32,6 +34,7 @@ export function routeTo(baseUrl: string, change: Partial<Route> = {}): Route {
     account: 'tokyo-1',
     environment: 'test',
     action: 'reserve',
+    publicHosts: [],
     keyField: 'order_id',
     baseUrl,
     writeSecretRef: null,
@@ -217,6 +220,7 @@ export const IN_STATE: Readonly<Record<IntentState, Intent>> = {
     receipt: {
       schema: 'kakutei-receipt/v1',
       externalId: 'R-1',
+      url: null,
       checks: { account: true },
       readAt: NOW,
       payloadDigest: '00',
@@ -226,6 +230,13 @@ export const IN_STATE: Readonly<Record<IntentState, Intent>> = {
   }),
   rejected: intentOf({ state: 'rejected', dueAt: null, attempts: [attemptOf(1, { result: REFUSED })] }),
   closed: intentOf({ state: 'closed', outcome: 'no_effect', dueAt: null, ...inDoubt }),
+};
+
+/** For adapters that visit no public page and search by reference. */
+export const NOWHERE_ELSE = {
+  visit: async () => ({ kind: 'failed', error: 'host_not_allowed' }) as const,
+  range: { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY },
+  ...{ baseUrl: 'http://127.0.0.1:1', startedAt: NOW, visibilityLagMs: 300 },
 };
 
 /** Time that passes only when somebody sleeps. */

@@ -17,6 +17,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'lib/providers': ['^lib/(domain|platform)/'],
   'lib/workflow': ['^lib/(domain|platform|providers)/', '^lib/ledger/ledger\\.ts$'],
   'lib/operations': ['^lib/(domain|platform|workflow)/', '^lib/ledger/ledger\\.ts$'],
+  // Over HTTP only.
+  'lib/cli': ['^lib/(domain|platform)/'],
   functions: ['^lib/(domain|ledger|operations|platform|providers|workflow)/'],
   cdk: ['^lib/platform/names\\.ts$', '^functions/endpoints\\.ts$'],
   'lib/simulators': [],

@@ -2,7 +2,7 @@
 import type { Intent, JsonObject } from '../../lib/domain/intent.ts';
 import type { LookContext, Provider, ReadOnce } from '../../lib/providers/provider.ts';
 import { PROVIDERS } from '../../lib/providers/registry.ts';
-import { intentOf } from './kit.ts';
+import { intentOf, NOWHERE_ELSE } from './kit.ts';
 
 export const ACCOUNT = 'shop-1';
 export const PLACE = { account: ACCOUNT, environment: 'test' } as const;
@@ -69,5 +69,5 @@ export function looking(...answers: readonly Answer[]): Scripted {
     if (answer === undefined) throw new Error(`Nothing was written down for ${path}.`);
     return answer;
   };
-  return { ...PLACE, get, asked };
+  return { ...PLACE, ...NOWHERE_ELSE, get, asked };
 }

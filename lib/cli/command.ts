@@ -1,0 +1,42 @@
+/**
+ * The command line: what people and scripts do from a terminal. It reaches the service over HTTP only and knows
+ * nothing of the ledger. A verb gets its arguments and a terminal, and answers with an exit code; it never ends the
+ * program itself, and what it prints of a file cannot move a cursor.
+ */
+export interface Terminal {
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly out: (line: string) => void;
+  readonly err: (line: string) => void;
+}
+
+export type Command = (args: readonly string[], terminal: Terminal) => Promise<number>;
+
+export const EXIT = {
+  ok: 0,
+  /** It was looked at, and something does not hold. */
+  broken: 1,
+  /** It was not looked at: wrong arguments, or a file that cannot be read. */
+  usage: 2,
+} as const;
+
+/** Answered with the message, the usage of the verb and exit code 2. */
+export class BadUsage extends Error {
+  override readonly name = 'BadUsage';
+}
+
+/** What `parseArgs` throws at a user's mistake. */
+export function isUsage(error: unknown): error is Error {
+  if (error instanceof BadUsage) return true;
+  return (
+    error instanceof TypeError && String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')
+  );
+}
+
+/** A text of unknown origin as it may be printed: quoted, printable ASCII, at most 100 characters. */
+export function quoted(text: string): string {
+  const short = text.length > 100 ? `${text.slice(0, 100)}...` : text;
+  return JSON.stringify(short).replaceAll(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

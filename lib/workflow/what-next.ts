@@ -1,0 +1,188 @@
+/**
+ * What the machine would do next with an intent after a look that was not kept. Pure: plans, transitions and verdicts
+ * are those of `lib/domain`, as the steps use them; nothing here is ever written.
+ */
+import type { HandoverReason, Intent, SearchFacts } from '../domain/intent.ts';
+import type { LifeEvent } from '../domain/life-event.ts';
+import { transition } from '../domain/lifecycle.ts';
+import { SETTLED } from '../domain/lifecycle-states.ts';
+import { maySend, type SendContext, type SendRefusal } from '../domain/may-send.ts';
+import { planOf } from '../domain/plan.ts';
+import { DAY_MS, windowMs } from '../domain/promise.ts';
+import { isExhausted, isGone, showsRefusal } from '../domain/reconciliation.ts';
+import { judgeReadback, needsWholeSearch, type Verification } from '../domain/verification.ts';
+import type { Way } from '../providers/registry.ts';
+import type { Seen } from './look.ts';
+
+export interface Next {
+  /**
+   * `check`: ask whether a first write is in order. `decide`: a person has to. `freeze`: stop the route and tell
+   * people. `reject`, `close`: it ends without an effect. `end`: nothing more is due.
+   */
+  readonly do:
+    | 'send'
+    | 'check'
+    | 'confirm'
+    | 'follow_up'
+    | 'reject'
+    | 'close'
+    | 'hand_over'
+    | 'decide'
+    | 'freeze'
+    | 'wait'
+    | 'end';
+  /** Why, in the word that the machine would record; null where there is nothing to add. */
+  readonly reason: SendRefusal | HandoverReason | 'under_way' | 'waits_for_another' | null;
+}
+
+/** What would be done, and the intent as it would then stand: what a write is judged by. */
+export interface Forecast {
+  readonly next: Next;
+  readonly intent: Intent;
+}
+
+export interface Looked {
+  readonly way: Way;
+  readonly context: SendContext;
+  readonly now: number;
+  readonly seen: Seen;
+  readonly facts: SearchFacts;
+  /** Null where no id is known. */
+  readonly readback: Seen | null;
+  /** The record that was read back is bound to another intent. */
+  readonly boundElsewhere: boolean;
+}
+
+const MOST_ROUNDS = 4;
+
+export function whatNext(looked: Looked, intent: Intent, round = 0): Forecast {
+  if (round >= MOST_ROUNDS) return told(intent, 'wait');
+  const plan = planOf(intent, looked.context, looked.now);
+  switch (plan.do) {
+    case 'claim':
+      return claim(intent);
+    case 'look':
+      return afterSearch(looked, intent, round);
+    case 'verify':
+      return afterReadback(looked, intent, round);
+    case 'audit':
+      return afterAudit(looked, intent);
+    case 'apply':
+      return afterEvent(looked, intent, plan.event, round);
+    case 'hand_over':
+      return told(intent, 'hand_over', intent.handover?.reason);
+    case 'check':
+      return told(intent, 'check', 'check_first');
+    case 'follow_up':
+      return told(intent, 'follow_up');
+    case 'wait':
+      return waiting(looked, intent);
+    case 'end':
+      return intent.state === 'sending' ? told(intent, 'wait', 'under_way') : told(intent, 'end');
+  }
+}
+
+/** What a look shows besides what is on record of an intent outside which nothing more was believed to exist. */
+export function contradicting(intent: Intent, seen: Pick<Seen, 'matched'>): string[] {
+  const known = [intent.externalId, intent.attestedId, ...(intent.incident?.candidates ?? [])];
+  return seen.matched.map((record) => record.externalId).filter((id) => !known.includes(id));
+}
+
+function told(intent: Intent, word: Next['do'], reason: Next['reason'] = null): Forecast {
+  return { next: { do: word, reason }, intent };
+}
+
+function claim(intent: Intent): Forecast {
+  const twin = intent.waitsFor !== null && intent.waitsFor !== intent.corrects;
+  return twin ? told(intent, 'wait', 'waits_for_another') : told(intent, 'send');
+}
+
+function waiting({ context, now }: Looked, intent: Intent): Forecast {
+  if (intent.state === 'handover') return told(intent, 'decide', intent.handover?.reason);
+  return told(intent, 'wait', maySend(intent, context, now));
+}
+
+function afterEvent(looked: Looked, intent: Intent, event: LifeEvent, round: number): Forecast {
+  if (event.kind === 'must_hand_over') return told(intent, 'hand_over', event.handover.reason);
+  const moved = transition(intent, event, looked.now);
+  if (moved.kind === 'refused') return told(intent, 'wait');
+  const why = event.kind === 'refused_outside' ? null : maySend(intent, looked.context, looked.now);
+  if (moved.intent.state === 'rejected') return told(intent, 'reject', why);
+  if (moved.intent.state === 'closed') return told(intent, 'close', why);
+  return whatNext(looked, moved.intent, round + 1);
+}
+
+function afterSearch(looked: Looked, intent: Intent, round: number): Forecast {
+  const { way, context, now, seen, facts } = looked;
+  if (way.provider.find === undefined && intent.acknowledgedId === null) {
+    return told(intent, 'hand_over', 'blind');
+  }
+  if (showsRefusal(intent, seen, context.timing, context.lag)) {
+    return afterEvent(looked, intent, { kind: 'refused_outside', facts }, round);
+  }
+  const moved = transition(intent, { kind: 'searched', facts, dueAt: now }, now);
+  const after = moved.kind === 'refused' ? intent : moved.intent;
+  const reason = endOf(looked, intent);
+  if (reason !== undefined) return told(after, 'hand_over', reason);
+  if (after.state !== 'unknown') return whatNext(looked, after, round + 1);
+  const refusal = maySend(after, context, now);
+  return refusal === null ? claim(after) : told(after, 'wait', refusal);
+}
+
+/** Why the machine could do no more after this search, if so. */
+function endOf({ context, seen, facts }: Looked, intent: Intent): HandoverReason | undefined {
+  const { verdict } = facts;
+  if (verdict === 'many') return 'many';
+  if (verdict === 'found' || verdict === 'absent') return undefined;
+  if (verdict === 'wait' && isGone(intent, seen.startedAt, context.timing, context.lag))
+    return 'found_but_gone';
+  const since = intent.searchingSince ?? intent.unknownSince ?? seen.startedAt;
+  return isExhausted(intent.searches + 1, since, seen.endedAt) ? 'exhausted' : undefined;
+}
+
+function afterReadback(looked: Looked, intent: Intent, round: number): Forecast {
+  const verification = judged(looked, intent);
+  if (verification === 'refused') {
+    return afterEvent(looked, intent, { kind: 'refused_outside', facts: null }, round);
+  }
+  switch (verification.kind) {
+    case 'verified':
+      return looked.boundElsewhere ? told(intent, 'hand_over', 'bound_elsewhere') : told(intent, 'confirm');
+    case 'later':
+      return told(intent, 'wait');
+    case 'hand_over':
+      return told(intent, 'hand_over', verification.reason);
+  }
+}
+
+/** As the verify step judges: a complete search too where more than one attempt may have had an effect. */
+function judged(looked: Looked, intent: Intent): Verification | 'refused' {
+  const { way, seen, readback } = looked;
+  const { timing, lag } = looked.context;
+  if (readback === null) return { kind: 'later' };
+  const isWhole = readback.complete && readback.authorised;
+  const refused = (readback.refused ?? []).length > 0;
+  if (!refused && (!needsWholeSearch(intent) || isWhole)) {
+    return judgeReadback(intent, readback, null, timing, lag);
+  }
+  if (way.provider.find === undefined) {
+    return { kind: 'hand_over', reason: 'readback_unavailable', candidates: [] };
+  }
+  if (showsRefusal(intent, seen, timing, lag)) return 'refused';
+  return judgeReadback(intent, readback, seen, timing, lag);
+}
+
+function afterAudit(looked: Looked, intent: Intent): Forecast {
+  const { seen, context } = looked;
+  if (contradicting(intent, seen).length > 0) {
+    return told(intent, 'freeze', intent.state === 'confirmed' ? 'second_effect' : 'contrary_evidence');
+  }
+  if (SETTLED.includes(intent.state)) return told(intent, 'end');
+  const blurred = seen.failed || !seen.complete || !seen.authorised;
+  const shows = windowMs(context.timing, context.lag) ?? DAY_MS;
+  const end = (intent.contraryAt ?? seen.startedAt) + (blurred ? Math.max(shows, DAY_MS) : shows);
+  // Evidence that no look supported still forbids a write.
+  return seen.startedAt > end
+    ? told(intent, 'hand_over', 'contrary_evidence')
+    : told(intent, 'wait', 'something_seen');
+}

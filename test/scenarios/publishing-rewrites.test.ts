@@ -1,0 +1,134 @@
+/** A medium that shows a post otherwise than it was sent: what can be undone is, the rest goes to people. */
+import { describe, expect, it } from 'vitest';
+import type { Rewriting } from '../support/medium-book.ts';
+import { mediumWorld, POST } from '../support/medium-world.ts';
+
+const HASH = 'a'.repeat(64);
+const WITH_IMAGE = { ...POST, media: [{ media_id: 'm1', sha256: HASH }] };
+const LINK = 'https://example.test/a?b=1#c';
+
+interface Row {
+  readonly sent: string;
+  readonly shown: (text: string) => string;
+  readonly links?: readonly { readonly shown: string; readonly target: string }[];
+  readonly because: string;
+}
+
+/** Sent, the answer lost; what is there is what the row shows. */
+async function ended({ sent, shown, links = [] }: Row) {
+  const s = mediumWorld({
+    script: ['cut_after_save'],
+    rewriting: { text: (text) => ({ text: shown(text), links }) },
+  });
+  const intent = await s.sent({ payload: { text: sent, visibility: 'public' } });
+  const end = await s.ending(intent);
+  const searched = await s.searches(intent);
+  return { end, reasons: JSON.stringify(searched.map((each) => each['seen'] ?? [])) };
+}
+
+describe('what loses nothing is confirmed', () => {
+  it.each<Row>([
+    { sent: 'ガールズ café', shown: (text) => text.normalize('NFD'), because: 'C23: decomposed' },
+    {
+      sent: 'ガールズ café'.normalize('NFD'),
+      shown: (text) => text.normalize('NFC'),
+      because: 'C23: composed',
+    },
+    { sent: 'Å', shown: () => 'Å', because: 'C23: the sign of a unit is its letter' },
+    { sent: 'A & B <x>', shown: () => 'A &amp; B &lt;x&gt;', because: 'C24: entities encoded once' },
+    { sent: 'A & B', shown: (text) => text, because: 'C24: entities not encoded at all' },
+    { sent: 'A &amp; B', shown: (text) => text, because: 'C24: a literal entity, left alone' },
+    { sent: 'A &amp; B', shown: () => 'A &amp;amp; B', because: 'C24: a literal entity, encoded once' },
+    { sent: 'one\r\ntwo', shown: () => 'one\ntwo', because: 'C24: line ends' },
+    { sent: 'one\ntwo', shown: () => 'one\r\ntwo', because: 'C24: line ends, the other way' },
+    { sent: 'one \n', shown: (text) => text.trimEnd(), because: 'C24: the end trimmed' },
+    { sent: 'one', shown: () => 'one\n', because: 'C24: a line end added' },
+    {
+      sent: `See ${LINK} now`,
+      shown: () => 'See https://s.test/1 now',
+      links: [{ shown: 'https://s.test/1', target: LINK }],
+      because: 'C25: a map says where the link leads',
+    },
+    {
+      sent: `${LINK} and ${LINK}`,
+      shown: () => 'https://s.test/1 and https://s.test/2',
+      links: [1, 2].map((n) => ({ shown: `https://s.test/${n}`, target: LINK })),
+      because: 'C25: two equal links',
+    },
+  ])('$because', async (row) => {
+    const { end } = await ended(row);
+    expect(end).toEqual({ state: 'confirmed', reason: null, writes: 1, posts: 1 });
+  });
+});
+
+describe('what cannot be undone goes to people, and nothing is written again', () => {
+  const LONG = `${'Long tea. '.repeat(30)}End.`;
+  it.each<Row & { word: string }>([
+    {
+      sent: LONG,
+      shown: (text) => `${text.slice(0, 280)}…`,
+      word: 'cut',
+      because: 'C24: the end was cut off',
+    },
+    { sent: 'Look 👀', shown: () => 'Look ????', word: 'emoji_lost', because: 'C24: emoji became marks' },
+    {
+      sent: 'Go ⚡️',
+      shown: () => 'Go ⚡',
+      word: 'emoji_lost',
+      because: 'C24: a variation selector was dropped',
+    },
+    {
+      sent: `See ${LINK} now`,
+      shown: () => 'See https://s.test/1 now',
+      word: 'links_hidden',
+      because: 'C25: nothing says where the link leads',
+    },
+  ])('$because', async ({ word, ...row }) => {
+    const { end, reasons } = await ended(row);
+    expect(end).toEqual({ state: 'handover', reason: 'mismatch', writes: 1, posts: 1 });
+    expect(reasons).toContain(`not_comparable:${word}`);
+  });
+
+  it.each<{ images: NonNullable<Rewriting['images']>; word: string }>([
+    { images: () => ['b'.repeat(64)], word: 'images_reencoded' },
+    { images: () => [null], word: 'images_reencoded' },
+    { images: () => [], word: 'image_missing' },
+  ])('images: $word', async ({ images, word }) => {
+    const s = mediumWorld({ script: ['cut_after_save'], rewriting: { images } });
+    s.outside.uploads.set('m1', HASH);
+    const intent = await s.sent({ payload: WITH_IMAGE });
+    expect(await s.ending(intent)).toEqual({ state: 'handover', reason: 'mismatch', writes: 1, posts: 1 });
+    expect(JSON.stringify(await s.searches(intent))).toContain(`not_comparable:${word}`);
+  });
+});
+
+describe('what is another text is no match, and is shown as a near miss', () => {
+  it.each<{ ours: string; theirs: string; because: string }>([
+    { ours: 'ガ', theirs: 'ｶﾞ', because: 'C23: compatibility forms are other texts' },
+    { ours: 'A & B', theirs: 'A &amp;amp; B', because: 'C24: entities are decoded once, never twice' },
+    { ours: 'Tea at five.', theirs: 'Tea', because: 'C24: too short to have been cut' },
+    {
+      ours: `New: ${LINK}`,
+      theirs: 'New: https://example.test/other',
+      because: 'C25: a plain link hides nothing',
+    },
+    { ours: 'tea', theirs: 'Tea', because: 'case counts' },
+  ])('$because', async ({ ours, theirs }) => {
+    const s = mediumWorld({ script: ['cut_before_save'] });
+    const intent = await s.sent({ payload: { text: ours, visibility: 'public' } });
+    const other = s.outside.add({ text: theirs });
+    expect(await s.ending(intent)).toEqual({ state: 'confirmed', reason: null, writes: 2, posts: 1 });
+    expect((await s.w.read(intent.id)).externalId).not.toBe(other.id);
+    expect(await s.seenLast(intent)).toContainEqual({
+      ...{ externalId: other.id, near: true },
+      reasons: { author: true, payload: false, parent: true, window: true, binding: 'free' },
+    });
+  });
+
+  it('C25: a map that leads elsewhere, under the id that was answered: not confirmed', async () => {
+    const links = [{ shown: 'https://s.test/1', target: 'https://elsewhere.test/' }];
+    const s = mediumWorld({ rewriting: { text: () => ({ text: 'See https://s.test/1', links }) } });
+    const end = await s.ending(await s.sent({ payload: { text: `See ${LINK}`, visibility: 'public' } }));
+    expect(end).toEqual({ state: 'handover', reason: 'mismatch', writes: 1, posts: 1 });
+  });
+});

@@ -1,0 +1,130 @@
+/** Two approved posts of equal content on one account: two intents, two posts, one after the other. */
+import { describe, expect, it } from 'vitest';
+import type { Intent } from '../../lib/domain/intent.ts';
+import { sweep } from '../../lib/workflow/sweep.ts';
+import { CRASH_MODES, crashes } from '../support/crash.ts';
+import { type MediumWorld, type MediumWorldOptions, mediumWorld } from '../support/medium-world.ts';
+
+const SECOND = { key: 'post-2' };
+
+function pair(intents: readonly Intent[]) {
+  return intents.map(({ state, externalId, waitsFor }) => ({ state, externalId, waitsFor }));
+}
+
+async function bothSettled(s: MediumWorld, ids: readonly string[]): Promise<Intent[]> {
+  const ended: Intent[] = [];
+  for (const id of ids) ended.push(await s.w.untilQuiet(id));
+  return ended;
+}
+
+describe('two equal posts, each approved', () => {
+  it.each<{ text: string; because: string }>([
+    { text: 'Tea at five.', because: 'the same text' },
+    { text: 'Tea at five. \n', because: 'white space at the end shows nowhere' },
+  ])('both are posted, in turn: $because', async ({ text }) => {
+    const s = mediumWorld({ script: ['cut_after_save'] });
+    const first = await s.sent();
+    const second = await s.submitted({ ...SECOND, payload: { text, visibility: 'public' } });
+    await s.w.run({ tenant: 'acme', intentId: second.id, route: 'posts' });
+    expect(pair([await s.w.read(second.id)])).toEqual([
+      { state: 'ready', externalId: null, waitsFor: first.id },
+    ]);
+    expect(s.outside.posts).toHaveLength(1);
+    await s.w.run({ tenant: 'acme', intentId: first.id, route: 'posts' });
+    const ended = await bothSettled(s, [first.id, second.id]);
+    const [one, two] = s.outside.book();
+    expect(pair(ended)).toEqual([
+      { state: 'confirmed', externalId: one?.id, waitsFor: null },
+      { state: 'confirmed', externalId: two?.id, waitsFor: null },
+    ]);
+    expect([s.outside.posts.length, s.outside.book().length]).toEqual([2, 2]);
+  });
+
+  it('a lost answer of the second does not take the post of the first', async () => {
+    const s = mediumWorld({ script: ['plain', 'cut_before_save'] });
+    const first = await s.submitted();
+    await s.w.drain();
+    const second = await s.submitted(SECOND);
+    const ended = await bothSettled(s, [first.id, second.id]);
+    const [one, two] = s.outside.book();
+    expect(ended.map((each) => each.externalId)).toEqual([one?.id, two?.id]);
+    expect([s.outside.posts.length, s.outside.book().length]).toEqual([3, 2]);
+    const seen = JSON.stringify(await s.searches(second));
+    expect(seen).toContain('"binding":"elsewhere"');
+  });
+
+  it('while people decide about the first, the second waits and is not posted', async () => {
+    const s = mediumWorld({ script: ['delivered_twice_unanswered'] });
+    const first = await s.submitted();
+    await s.w.untilQuiet(first.id);
+    const second = await s.submitted(SECOND);
+    await s.w.drain();
+    for (let minute = 0; minute < 5; minute += 1) {
+      s.w.clock.advance(61_000);
+      await sweep(s.w.deps).runOnce();
+      await s.w.drain();
+    }
+    const [one, two] = [await s.w.read(first.id), await s.w.read(second.id)];
+    expect([one.state, one.handover?.reason, two.state, two.waitsFor]).toEqual([
+      ...['handover', 'many', 'ready', first.id],
+    ]);
+    expect(s.outside.posts).toHaveLength(1);
+  });
+
+  it('posts of other content, or under another parent, do not wait', async () => {
+    const s = mediumWorld({ script: ['cut_before_save'] });
+    await s.sent();
+    const others = [{ parent: '37' }, { payload: { text: 'Cake.', visibility: 'public' } }];
+    for (const [n, change] of others.entries()) {
+      const other = await s.submitted({ ...change, key: `other-${n}` });
+      await s.w.run({ tenant: 'acme', intentId: other.id, route: 'posts' });
+      expect((await s.w.read(other.id)).state).toBe('confirmed');
+    }
+  });
+});
+
+describe('a crash at any boundary', () => {
+  const plain: MediumWorldOptions = { script: ['cut_after_save'] };
+
+  /** Both submitted, then the sweep alone; what a point kills never goes on. */
+  async function played(point: { at: number; mode: (typeof CRASH_MODES)[number] } | null) {
+    const crash = crashes(point === null ? [] : [point]);
+    const { live, transport: wrapTransport, ledger: wrapLedger, start: wrapStart } = crash;
+    const s = mediumWorld({ ...plain, world: { live, wrapTransport, wrapLedger, wrapStart } });
+    const ids: string[] = [];
+    for (const key of ['post-1', 'post-2']) {
+      for (let time = 0; time < 3; time += 1) {
+        const kept = await live(
+          s.w
+            .submit({ route: 'posts', key, payload: { text: 'Tea.', visibility: 'public' } })
+            .catch(() => 'dead' as const),
+        );
+        if (kept === 'dead' || !('intent' in kept)) continue;
+        ids.push(kept.intent.id);
+        break;
+      }
+    }
+    const ended = await bothSettled(s, ids);
+    return { crash, ended, posts: s.outside.book() };
+  }
+
+  it('each has one post of its own, or is with people; never more than two posts', async () => {
+    const calls = (await played(null)).crash.names.length;
+    expect(calls).toBeGreaterThan(30);
+    let confirmed = 0;
+    for (const mode of CRASH_MODES) {
+      for (let at = 0; at < calls; at += 1) {
+        const { crash, ended, posts } = await played({ at, mode });
+        const which = `${mode} at ${at} (${crash.names[at]})`;
+        expect(crash.hits(), which).toBe(1);
+        expect(posts.length, which).toBeLessThanOrEqual(2);
+        const ids = ended.flatMap(({ externalId }) => (externalId === null ? [] : [externalId]));
+        expect(new Set(ids).size, which).toBe(ids.length);
+        const open = ended.filter(({ state }) => state !== 'confirmed' && state !== 'handover');
+        expect(open, which).toEqual([]);
+        confirmed += ids.length;
+      }
+    }
+    expect(confirmed).toBe(2 * CRASH_MODES.length * calls);
+  });
+});
