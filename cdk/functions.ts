@@ -4,9 +4,9 @@
  */
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, LogGroup, MetricFilter, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { ENV, STEPS } from '../lib/platform/names.ts';
+import { ENV, METRICS, STEPS } from '../lib/platform/names.ts';
 import { acknowledge } from './acknowledged.ts';
 import type { BundleInfo } from './bundle.ts';
 import type { Deployed } from './deployed.ts';
@@ -41,6 +41,7 @@ export function deployFunction(
     environment: environment(parts.ledger, machineArn),
     ...concurrency(spec, parts.sendConcurrency),
   });
+  if (spec.name === STEPS.Search.function) countDuplicateRisks(own, logGroup);
   acknowledge(made, 'Serverless-LambdaDLQ', 'Serverless-LambdaAsyncFailureDestination');
   return made;
 }
@@ -58,6 +59,18 @@ const SAME_FOR_ALL = {
 function environment(ledger: Ledger, machineArn: string | undefined): Record<string, string> {
   const table = { [ENV.table]: ledger.table.tableName };
   return machineArn === undefined ? table : { ...table, [ENV.machineArn]: machineArn };
+}
+
+/** Effects that turned up where none, or no second one, was believed to exist; only search looks for them. */
+function countDuplicateRisks(scope: Construct, logGroup: LogGroup): void {
+  new MetricFilter(scope, 'DuplicateRisk', {
+    logGroup,
+    filterPattern: FilterPattern.stringValue('$.event', '=', METRICS.duplicateRisk.event),
+    metricNamespace: METRICS.namespace,
+    metricName: METRICS.duplicateRisk.name,
+    metricValue: '1',
+    defaultValue: 0,
+  });
 }
 
 /** Logs that end by their age and not with the stack: an effect may have to be explained after it. */

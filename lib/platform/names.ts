@@ -37,3 +37,9 @@ export const STEPS = {
 export const SWEEP = { function: 'sweep', timeoutSeconds: 50 } as const;
 /** Longer than the longest wait that a caller may prefer, shorter than the gateway's 30 s. */
 export const API_TIMEOUT_SECONDS = 28;
+
+/** Metrics that are counted from log events. */
+export const METRICS = {
+  namespace: 'Kakutei',
+  duplicateRisk: { name: 'DuplicateRisk', event: 'duplicate_risk' },
+} as const;

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { deployedFunctions } from '../../cdk/deployed.ts';
 import { endpoints } from '../../functions/endpoints.ts';
+import { logLine } from '../../lib/platform/log.ts';
 import { ENV, TABLE } from '../../lib/platform/names.ts';
 import { nameOf, ofType, type Resource, ROOT, type Synthesised, synthesised, TOKENS } from './synthesised.ts';
 
@@ -97,6 +98,18 @@ describe('functions', () => {
     for (const [id, group] of groups) {
       expect(group, id).toMatchObject({ DeletionPolicy: 'Retain', Properties: { RetentionInDays: 30 } });
     }
+  });
+});
+
+test('a risk of a duplicate is a metric, counted from the log line that search writes', () => {
+  const [filter, ...more] = ofType(stack, 'AWS::Logs::MetricFilter').map(([, made]) => made.Properties);
+  expect(more).toEqual([]);
+  expect(nameOf(filter?.['LogGroupName'])).toBe('SearchLogs');
+  const line: unknown = JSON.parse(logLine('error', 'duplicate_risk', {}, 0));
+  expect(line).toMatchObject({ event: 'duplicate_risk' });
+  expect(filter).toMatchObject({
+    FilterPattern: '{ $.event = "duplicate_risk" }',
+    MetricTransformations: [{ MetricNamespace: 'Kakutei', MetricName: 'DuplicateRisk', MetricValue: '1' }],
   });
 });
 
