@@ -98,6 +98,21 @@ export function isExhausted(looks: number, since: number, now: number): boolean 
   return looks >= MAX_SEARCHES || now - since >= MAX_UNKNOWN_MS;
 }
 
+/** Why the machine can do no more after a look with this verdict, if so. */
+export function endOfSearch(
+  intent: Intent,
+  look: { readonly startedAt: number; readonly endedAt: number },
+  verdict: Verdict,
+  timing: Timing,
+  lag: Lag,
+): 'many' | 'found_but_gone' | 'exhausted' | undefined {
+  if (verdict === 'many') return 'many';
+  if (verdict === 'found' || verdict === 'absent') return undefined;
+  if (verdict === 'wait' && isGone(intent, look.startedAt, timing, lag)) return 'found_but_gone';
+  const since = intent.searchingSince ?? intent.unknownSince ?? look.startedAt;
+  return isExhausted(intent.searches + 1, since, look.endedAt) ? 'exhausted' : undefined;
+}
+
 /** Pause after the `looks`-th look, ms: doubles from one second to half a day. */
 export function pauseAfter(looks: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(looks, 30), LONGEST_PAUSE_MS);

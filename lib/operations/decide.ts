@@ -3,12 +3,14 @@
  * decision leads to is done by the next run, under the same rules as everything else.
  */
 import { type Decision, dueAfter, idsBoundBy, needsTwo } from '../domain/decision.ts';
-import type { Intent, IntentRef, Json, JsonObject } from '../domain/intent.ts';
+import type { Intent, IntentRef, JsonObject } from '../domain/intent.ts';
 import { newProposal, notSecond, standingProposal } from '../domain/proposal.ts';
 import { utc } from '../platform/clock.ts';
-import { apply, type Deps, evidenceId } from '../workflow/deps.ts';
-import { bindingOf, type Guarded, refusalOf } from './decision-guard.ts';
+import { apply, type Deps, evidenceId, wayOf } from '../workflow/deps.ts';
+import { bindingOf } from '../workflow/twin-hold.ts';
+import { type Guarded, refusalOf } from './decision-guard.ts';
 import { throughRaces } from './through-races.ts';
+import { decisionJson } from './trail.ts';
 
 export type Decided =
   /** Carried out; `intent` as it stands now. */
@@ -93,7 +95,7 @@ async function carryOut(
 ): Promise<Decided | 'lost'> {
   const { decision } = wish;
   for (const externalId of idsBoundBy(decision)) {
-    const bound = await deps.ledger.bind(bindingOf(deps, intent, externalId), refOf(intent));
+    const bound = await deps.ledger.bind(bindingOf(wayOf(deps, intent), externalId), refOf(intent));
     if (bound.kind === 'taken') return { kind: 'refused', reason: 'bound_elsewhere' };
   }
   await keep(deps, intent, 'proposal' in agreed ? 'agreed' : 'decided', wish, agreed);
@@ -113,12 +115,6 @@ async function keep(
   const at = deps.clock.now();
   const facts = { did, by, reason, decision: decisionJson(decision), version: intent.version, ...more };
   await deps.ledger.addEvidence(refOf(intent), { kind: 'decision', id: evidenceId(deps, at), at, facts });
-}
-
-/** Its moments in UTC. */
-function decisionJson(decision: Decision): Json {
-  if ('lookedAt' in decision) return { ...decision, lookedAt: utc(decision.lookedAt) };
-  return decision.kind === 'wait_until' ? { ...decision, until: utc(decision.until) } : { ...decision };
 }
 
 function refOf(intent: Intent): IntentRef {

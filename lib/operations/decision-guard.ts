@@ -8,8 +8,8 @@ import {
 } from '../domain/decision.ts';
 import type { Intent } from '../domain/intent.ts';
 import type { Lag } from '../domain/promise.ts';
-import type { Binding } from '../ledger/ledger.ts';
 import { type Deps, wayIfAny, wayOf } from '../workflow/deps.ts';
+import { bindingOf } from '../workflow/twin-hold.ts';
 
 export interface Guarded {
   readonly kind: 'refused';
@@ -38,18 +38,12 @@ export async function refusalOf(deps: Deps, intent: Intent, decision: Decision):
   if (reason !== null) return { kind: 'refused', reason };
   if (way === undefined && needsRoute(decision)) return { kind: 'refused', reason: 'route_not_configured' };
   for (const externalId of idsNamedBy(decision)) {
-    const owner = await deps.ledger.boundTo(bindingOf(deps, intent, externalId));
+    const owner = await deps.ledger.boundTo(bindingOf(wayOf(deps, intent), externalId));
     if (owner !== undefined && (owner.tenant !== intent.tenant || owner.intentId !== intent.id)) {
       return { kind: 'refused', reason: 'bound_elsewhere' };
     }
   }
   return null;
-}
-
-/** The record of this id at the intent's provider. */
-export function bindingOf(deps: Deps, intent: Intent, externalId: string): Binding {
-  const { provider, account, environment } = intent;
-  return { provider, account, environment, kind: wayOf(deps, intent).provider.kind, externalId };
 }
 
 /** The machine goes on with it, or a record is bound. */

@@ -111,7 +111,7 @@ function proposalOf({ proposal }: Intent): ProposalView | null {
 }
 
 /** Its moments in UTC, as they are sent. */
-function decisionJson(decision: Decision): Json {
+export function decisionJson(decision: Decision): Json {
   if ('lookedAt' in decision) return { ...decision, lookedAt: utc(decision.lookedAt) };
   return decision.kind === 'wait_until' ? { ...decision, until: utc(decision.until) } : { ...decision };
 }

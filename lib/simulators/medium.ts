@@ -9,7 +9,7 @@
  * of a GET are lies, listed as such (`medium-faults.ts`). `/control` is no part of what a medium is.
  * Simulators import node's own modules and zod, nothing of the product.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { runProgram } from './command.ts';
 import { openMediumBook } from './medium-book.ts';
 import { MEDIUM_USAGE, prepareMedium } from './medium-command.ts';
@@ -19,6 +19,7 @@ import { type House, isZone, MEDIUM_DEFAULTS, type MediumOptions } from './mediu
 import { viewPage } from './medium-page.ts';
 import { takeImage, takePost } from './medium-post.ts';
 import { view } from './medium-view.ts';
+import { serve } from './serve.ts';
 import { answer, put } from './wire.ts';
 
 export type { MediumOptions } from './medium-house.ts';
@@ -30,27 +31,9 @@ export async function startMedium(options: MediumOptions): Promise<{ url: string
   if (!isZone(zone)) throw new Error(`Cannot start a medium in zone "${zone}": not an offset like +09:00`);
   const book = openMediumBook(options.file, options.accounts, options.durable);
   const house: House = { ...MEDIUM_DEFAULTS, ...options, book, timers: new Set() };
-  const server = createServer((request, response) => {
-    // A broken book is answered like a crash: the connection closes and says nothing.
-    route(house, request, response).catch(() => response.destroy());
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(house.port, house.host, resolve);
-  await promise.catch((error: unknown) => {
-    book.close();
-    throw error;
-  });
+  const served = await serve(house, route);
   resumePending(house);
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const close = async () => {
-    for (const timer of house.timers) clearTimeout(timer);
-    const closed = new Promise((done) => server.close(done));
-    server.closeAllConnections();
-    await closed;
-    book.close();
-  };
-  return { url: `http://${house.host}:${port}`, close };
+  return served;
 }
 
 async function route(house: House, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -13,8 +13,9 @@
  * GET are lies, listed as such. `/control` is no part of what a supplier is: its ids are always strings.
  * Simulators import node's own modules and zod, nothing of the product.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { runProgram } from './command.ts';
+import { serve } from './serve.ts';
 import { openSupplierBook } from './supplier-book.ts';
 import { callOf } from './supplier-calls.ts';
 import { prepareSuppliers, SUPPLIERS_USAGE } from './supplier-command.ts';
@@ -36,28 +37,15 @@ export async function startSupplier(
   const book = openSupplierBook(options.file, options.durable);
   const stop = new AbortController();
   const house: House = { ...SUPPLIER_DEFAULTS, ...options, book, timers: new Set(), stopping: stop.signal };
-  const server = createServer((request, response) => {
-    // A broken book is answered like a crash: the connection closes and says nothing.
-    route(house, request, response).catch(() => response.destroy());
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(house.port, house.host, resolve);
-  await promise.catch((error: unknown) => {
-    book.close();
-    throw error;
-  });
+  const { url, close } = await serve(house, route);
   resumePending(house);
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const close = async () => {
-    for (const timer of house.timers) clearTimeout(timer);
-    stop.abort();
-    const closed = new Promise((done) => server.close(done));
-    server.closeAllConnections();
-    await closed;
-    book.close();
+  return {
+    url,
+    close: () => {
+      stop.abort();
+      return close();
+    },
   };
-  return { url: `http://${house.host}:${port}`, close };
 }
 
 async function route(house: House, request: IncomingMessage, response: ServerResponse): Promise<void> {

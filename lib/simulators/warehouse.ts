@@ -5,9 +5,10 @@
  * a GET are lies, listed as such. Simulators import node's own modules and zod, nothing of the product.
  */
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { DEFAULTS, runSimulator, type SimulatorOptions } from './command.ts';
+import { serve } from './serve.ts';
 import {
   type Book,
   faultSchema,
@@ -27,26 +28,7 @@ export async function startWarehouse(
 ): Promise<{ url: string; close(): Promise<void> }> {
   const book = openBook(options.file, options.durable);
   const house: House = { ...DEFAULTS, ...options, book, gets: new Map(), timers: new Set() };
-  const server = createServer((request, response) => {
-    // A broken book is answered like a crash: the connection closes and says nothing.
-    route(house, request, response).catch(() => response.destroy());
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(house.port, house.host, resolve);
-  await promise.catch((error: unknown) => {
-    book.close();
-    throw error;
-  });
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const close = async () => {
-    for (const timer of house.timers) clearTimeout(timer);
-    const closed = new Promise((done) => server.close(done));
-    server.closeAllConnections();
-    await closed;
-    book.close();
-  };
-  return { url: `http://${house.host}:${port}`, close };
+  return serve(house, route);
 }
 
 /** A late commit is aimed at this share of the declared bound, so that a slow timer still keeps it. */

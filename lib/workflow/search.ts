@@ -2,10 +2,10 @@
  * Search: looks outside without writing and tells 0, 1 and many apart. After every wait comes this step;
  * it answers `send` at once for an intent that may be sent. It also audits settled intents.
  */
-import type { HandoverReason, Intent, Verdict } from '../domain/intent.ts';
+import type { HandoverReason, Intent } from '../domain/intent.ts';
 import { maySend } from '../domain/may-send.ts';
 import { planOf } from '../domain/plan.ts';
-import { isExhausted, isGone, nextLookAt, showsRefusal, windowEndsAt } from '../domain/reconciliation.ts';
+import { endOfSearch, nextLookAt, showsRefusal, windowEndsAt } from '../domain/reconciliation.ts';
 import type { Way } from '../providers/registry.ts';
 import { audit } from './audit.ts';
 import { checkFirst } from './check-first.ts';
@@ -21,7 +21,7 @@ import {
   wayOf,
 } from './deps.ts';
 import { follow } from './follow.ts';
-import { handoverOf, keepSearch, type Seen, searchOutside } from './look.ts';
+import { handoverOf, keepSearch, searchOutside } from './look.ts';
 
 const MOST_ROUNDS = 4;
 
@@ -64,27 +64,12 @@ async function reconcile(
   const now = deps.clock.now();
   const windowEnd = windowEndsAt(intent, deps.timing, way.lag);
   const { answer, dueAt } = comeBack(deps, nextLookAt(intent.searches, windowEnd, now));
-  const reason = endOf(deps, way, intent, seen, facts.verdict);
+  const reason = endOfSearch(intent, seen, facts.verdict, deps.timing, way.lag);
   const handover = reason === undefined ? {} : { handover: handoverOf(reason, facts.candidates, now) };
   const saved = await apply(deps, intent, { kind: 'searched', facts, dueAt, ...handover });
   if (saved === undefined) return 'again';
   if (reason !== undefined) return { next: 'hand_over' };
   return nextAfter(deps, way, saved, frozen, answer);
-}
-
-/** Why the machine can do no more, if so. */
-function endOf(
-  deps: LookDeps,
-  way: Way,
-  intent: Intent,
-  seen: Seen,
-  verdict: Verdict,
-): HandoverReason | undefined {
-  if (verdict === 'many') return 'many';
-  if (verdict === 'found' || verdict === 'absent') return undefined;
-  if (verdict === 'wait' && isGone(intent, seen.startedAt, deps.timing, way.lag)) return 'found_but_gone';
-  const since = intent.searchingSince ?? intent.unknownSince ?? seen.startedAt;
-  return isExhausted(intent.searches + 1, since, seen.endedAt) ? 'exhausted' : undefined;
 }
 
 function nextAfter(

@@ -9,7 +9,7 @@ import { SETTLED } from '../domain/lifecycle-states.ts';
 import { maySend, type SendContext, type SendRefusal } from '../domain/may-send.ts';
 import { planOf } from '../domain/plan.ts';
 import { DAY_MS, windowMs } from '../domain/promise.ts';
-import { isExhausted, isGone, showsRefusal } from '../domain/reconciliation.ts';
+import { endOfSearch, showsRefusal } from '../domain/reconciliation.ts';
 import { judgeReadback, needsWholeSearch, type Verification } from '../domain/verification.ts';
 import type { Way } from '../providers/registry.ts';
 import type { Seen } from './look.ts';
@@ -122,22 +122,11 @@ function afterSearch(looked: Looked, intent: Intent, round: number): Forecast {
   }
   const moved = transition(intent, { kind: 'searched', facts, dueAt: now }, now);
   const after = moved.kind === 'refused' ? intent : moved.intent;
-  const reason = endOf(looked, intent);
+  const reason = endOfSearch(intent, seen, facts.verdict, context.timing, context.lag);
   if (reason !== undefined) return told(after, 'hand_over', reason);
   if (after.state !== 'unknown') return whatNext(looked, after, round + 1);
   const refusal = maySend(after, context, now);
   return refusal === null ? claim(after) : told(after, 'wait', refusal);
-}
-
-/** Why the machine could do no more after this search, if so. */
-function endOf({ context, seen, facts }: Looked, intent: Intent): HandoverReason | undefined {
-  const { verdict } = facts;
-  if (verdict === 'many') return 'many';
-  if (verdict === 'found' || verdict === 'absent') return undefined;
-  if (verdict === 'wait' && isGone(intent, seen.startedAt, context.timing, context.lag))
-    return 'found_but_gone';
-  const since = intent.searchingSince ?? intent.unknownSince ?? seen.startedAt;
-  return isExhausted(intent.searches + 1, since, seen.endedAt) ? 'exhausted' : undefined;
 }
 
 function afterReadback(looked: Looked, intent: Intent, round: number): Forecast {
