@@ -5,6 +5,7 @@
 import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
+import { checkRoutesFile } from '../functions/routes-file.ts';
 import { bundleAll } from './bundle.ts';
 import { deployedFunctions } from './deployed.ts';
 import { KakuteiStack } from './stack.ts';
@@ -12,6 +13,8 @@ import { KakuteiStack } from './stack.ts';
 const root = resolve(import.meta.dirname, '..');
 const app = new App();
 const routesFile = resolve(root, setting('routesFile'));
+// What a function would refuse when it starts must not be deployed.
+checkRoutesFile(routesFile);
 
 const bundles = await bundleAll({
   names: deployedFunctions().map((spec) => spec.name),

@@ -3,8 +3,8 @@
  * deployed because the endpoint table or the machine names it; one without a line here does not synthesise.
  * There is no word here for Scan or DeleteItem: nobody may ask for them.
  */
-import { endpoints } from '../functions/endpoints.ts';
-import { API_TIMEOUT_SECONDS, STEPS, SWEEP, type TABLE } from '../lib/platform/names.ts';
+import { functionsOfApi } from '../functions/endpoints.ts';
+import { API_TIMEOUT_SECONDS, DRY_RUN, STEPS, SWEEP, type TABLE } from '../lib/platform/names.ts';
 
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem';
 
@@ -17,6 +17,8 @@ export interface Access {
   readonly secrets?: 'write' | 'read' | 'webhook';
   /** May start runs of the machine. */
   readonly startsRuns?: true;
+  /** The one function that it may invoke. */
+  readonly invokes?: string;
 }
 
 export interface Deployed {
@@ -36,8 +38,8 @@ const ACCESS: Readonly<Record<string, Access>> = {
   approval: { table: ['GetItem'] },
   approve: { table: ['GetItem', 'PutItem', 'UpdateItem'] },
   revoke: { table: ['GetItem', 'PutItem', 'UpdateItem'] },
-  reconcile: { table: ['GetItem', 'Query', 'UpdateItem'], startsRuns: true },
-  // It looks outside and can write nowhere.
+  reconcile: { table: ['GetItem', 'Query', 'UpdateItem'], startsRuns: true, invokes: DRY_RUN.function },
+  // It looks outside and can write nowhere; who asks it can write and holds no secret.
   'dry-run': { table: ['GetItem', 'BatchGetItem'], secrets: 'read' },
   withdraw: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
   decide: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
@@ -60,10 +62,11 @@ const ACCESS: Readonly<Record<string, Access>> = {
   sweep: { table: ['GetItem', 'PutItem', 'UpdateItem'], index: 'due', startsRuns: true },
 };
 
-/** Every function once, in a fixed order: endpoints, steps, sweep. */
+/** Every function once, in a fixed order: those of the API (whoever is invoked before who invokes), steps, sweep. */
 export function deployedFunctions(): readonly Deployed[] {
-  const api = [...new Set(endpoints.map((endpoint) => endpoint.function))];
-  const behindApi = api.map((name) => ({ function: name, timeoutSeconds: API_TIMEOUT_SECONDS }));
+  const behindApi = functionsOfApi().map((name) =>
+    name === DRY_RUN.function ? DRY_RUN : { function: name, timeoutSeconds: API_TIMEOUT_SECONDS },
+  );
   return [...behindApi, ...Object.values(STEPS), SWEEP].map((entry) => ({
     name: entry.function,
     timeoutSeconds: entry.timeoutSeconds,

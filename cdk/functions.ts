@@ -22,12 +22,19 @@ export interface FunctionParts {
   readonly sendConcurrency: number | undefined;
 }
 
-/** Makes one function; `machineArn` only for those that start runs. */
+/** What a function calls besides the ledger, by ARN; each only where its access line says so. */
+export interface Callees {
+  readonly machineArn?: string | undefined;
+  /** The function that it invokes. */
+  readonly invokedArn?: string | undefined;
+}
+
+/** Makes one function, with its role, its logs, and the names of what it calls. */
 export function deployFunction(
   scope: Construct,
   spec: Deployed,
   parts: FunctionParts,
-  machineArn?: string,
+  callees: Callees = {},
 ): LambdaFunction {
   const own = new Construct(scope, constructId(spec.name));
   const logGroup = keptLogs(own, 'Logs');
@@ -36,9 +43,9 @@ export function deployFunction(
     description: `Kakutei: ${spec.name}`,
     code: Code.fromAsset(bundleDir(parts.bundles, spec.name)),
     timeout: Duration.seconds(spec.timeoutSeconds),
-    role: functionRole(own, 'Role', spec.access, { ...parts, logGroup, machineArn }),
+    role: functionRole(own, 'Role', spec.access, { ...parts, ...callees, logGroup }),
     logGroup,
-    environment: environment(parts.ledger, machineArn),
+    environment: environment(parts.ledger, callees),
     ...concurrency(spec, parts.sendConcurrency),
   });
   if (spec.name === STEPS.Search.function) countDuplicateRisks(own, logGroup);
@@ -56,9 +63,12 @@ const SAME_FOR_ALL = {
   retryAttempts: 0,
 } as const;
 
-function environment(ledger: Ledger, machineArn: string | undefined): Record<string, string> {
-  const table = { [ENV.table]: ledger.table.tableName };
-  return machineArn === undefined ? table : { ...table, [ENV.machineArn]: machineArn };
+function environment(ledger: Ledger, { machineArn, invokedArn }: Callees): Record<string, string> {
+  return {
+    [ENV.table]: ledger.table.tableName,
+    ...(machineArn === undefined ? {} : { [ENV.machineArn]: machineArn }),
+    ...(invokedArn === undefined ? {} : { [ENV.dryRunArn]: invokedArn }),
+  };
 }
 
 /** Effects that turned up where none, or no second one, was believed to exist; only search looks for them. */

@@ -18,6 +18,8 @@ export interface RoleParts {
   readonly logGroup: ILogGroup;
   /** Needed by functions that start runs. */
   readonly machineArn?: string | undefined;
+  /** Needed by functions that invoke another one. */
+  readonly invokedArn?: string | undefined;
 }
 
 /** The role of one function: its log group, its part of the ledger, and what its access line adds. */
@@ -29,6 +31,7 @@ export function functionRole(scope: Construct, id: string, access: Access, parts
     ...keyStatements(access, parts.ledger),
     ...secretStatements(access, parts.secrets),
     ...startStatements(access, parts.machineArn),
+    ...invokeStatements(access, parts.invokedArn),
     traces(),
   ]);
 }
@@ -95,4 +98,11 @@ function startStatements(access: Access, machineArn: string | undefined): readon
   if (machineArn === undefined)
     throw new Error('Cannot allow runs to be started: the machine is not there yet');
   return [allow([machineArn], 'states:StartExecution')];
+}
+
+function invokeStatements(access: Access, invokedArn: string | undefined): readonly PolicyStatement[] {
+  if (access.invokes === undefined) return [];
+  if (invokedArn === undefined)
+    throw new Error(`Cannot allow "${access.invokes}" to be invoked: it is not there yet`);
+  return [allow([invokedArn], 'lambda:InvokeFunction')];
 }

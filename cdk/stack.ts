@@ -49,23 +49,26 @@ export class KakuteiStack extends Stack {
 
 const STEP_NAMES: ReadonlySet<string> = new Set(Object.values(STEPS).map((step) => step.function));
 
-/** Deploys the wanted functions and returns how to find them; only those that start runs get the machine. */
+/** Deploys the wanted functions, in their order, and returns how to find them; each gets what its access line names. */
 function functionsOf(
   stack: Stack,
   parts: FunctionParts,
   wanted: (name: string) => boolean,
   machineArn?: string,
 ): (name: string) => LambdaFunction {
-  const specs = deployedFunctions().filter((spec) => wanted(spec.name));
-  const made = new Map(
-    specs.map((spec) => {
-      const machine = spec.access.startsRuns === true ? machineArn : undefined;
-      return [spec.name, deployFunction(stack, spec, parts, machine)] as const;
-    }),
-  );
-  return (name) => {
+  const made = new Map<string, LambdaFunction>();
+  const find = (name: string): LambdaFunction => {
     const found = made.get(name);
     if (found === undefined) throw new Error(`Cannot wire function "${name}": it is not deployed here`);
     return found;
   };
+  for (const spec of deployedFunctions().filter(({ name }) => wanted(name))) {
+    const { startsRuns, invokes } = spec.access;
+    const callees = {
+      machineArn: startsRuns === true ? machineArn : undefined,
+      invokedArn: invokes === undefined ? undefined : find(invokes).functionArn,
+    };
+    made.set(spec.name, deployFunction(stack, spec, parts, callees));
+  }
+  return find;
 }

@@ -71,29 +71,21 @@ export const PEOPLE_OPERATIONS: Operations = {
   },
   reconcile: {
     tag: 'Operations',
-    summary: 'Look again now',
+    summary: 'Look again now, or see what a look would find',
     headers: ['Accept-Language'],
-    description: 'Starts a look at the provider, read-only. Never a write.',
-    body: { schema: reconcileBody, required: false },
-    answers: {
-      200: { ...asItStands, description: 'There is nothing to look for.' },
-      202: { ...asItStands, description: 'A look was started.' },
-    },
-    problems: ['invalid-request', 'not-found', 'too-large', 'acceptance-undetermined'],
-  },
-  'dry-run': {
-    tag: 'Operations',
-    summary: 'See what a look would find',
     description:
-      'Looks at the provider now, read-only, and answers candidates, checks, verdict and what would happen next. ' +
-      'Nothing is written, neither there nor here: this look counts for nothing.',
+      'Starts a look at the provider, read-only. Never a write. With `dryRun` it looks at once and answers candidates, ' +
+      'checks, verdict and what would happen next; nothing is started, nothing is written, neither there nor here, ' +
+      'and this look counts for nothing.',
     body: { schema: reconcileBody, required: false },
     answers: {
       200: {
-        description: 'What was seen, and what it would lead to.',
-        schema: dryRunAnswer,
-        headers: ['ETag'],
+        description:
+          'There is nothing to look for; or, of a dry run, what was seen and what it would lead to.',
+        schema: z.union([intent, dryRunAnswer]),
+        headers: ['ETag', 'Content-Language'],
       },
+      202: { ...asItStands, description: 'A look was started.' },
     },
     problems: ['invalid-request', 'not-found', 'too-large', 'acceptance-undetermined'],
   },

@@ -9,6 +9,8 @@ export interface Endpoint {
   /** API Gateway path syntax: `{name}` is one path segment. */
   readonly path: string;
   readonly function: string;
+  /** A function that answers some of its requests, each as it came: same callers, same scope, rights of its own. */
+  readonly asks?: string;
   readonly scope: Scope | null;
   /** What only a person may say, whatever scopes a service holds. */
   readonly personOnly?: true;
@@ -24,8 +26,13 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/intents/{id}/approval', function: 'approval', scope: 'read' },
   { method: 'PUT', path: '/intents/{id}/approval', function: 'approve', scope: 'approve', personOnly: true },
   { method: 'DELETE', path: '/intents/{id}/approval', function: 'revoke', scope: 'approve' },
-  { method: 'POST', path: '/intents/{id}/reconciliation', function: 'reconcile', scope: 'operate' },
-  { method: 'POST', path: '/intents/{id}/dry-run', function: 'dry-run', scope: 'operate' },
+  {
+    method: 'POST',
+    path: '/intents/{id}/reconciliation',
+    function: 'reconcile',
+    asks: 'dry-run',
+    scope: 'operate',
+  },
   { method: 'POST', path: '/intents/{id}/withdrawal', function: 'withdraw', scope: 'submit' },
   { method: 'POST', path: '/intents/{id}/decision', function: 'decide', scope: 'operate', personOnly: true },
   { method: 'POST', path: '/intents/{id}/again', function: 'again', scope: 'approve', personOnly: true },
@@ -41,3 +48,9 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/health', function: 'health', scope: null },
   { method: 'GET', path: '/openapi.json', function: 'openapi', scope: null },
 ];
+
+/** Every function that an endpoint needs, once; whoever is asked stands before who asks. */
+export function functionsOfApi(): readonly string[] {
+  const all = endpoints.flatMap(({ function: name, asks }) => (asks === undefined ? [name] : [asks, name]));
+  return [...new Set(all)];
+}

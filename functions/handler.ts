@@ -41,17 +41,18 @@ const NO_CALLER: Caller = { tenant: '', unit: '', subject: '' };
 /** What people hold; an agent never does, whatever its token says. */
 const PEOPLE_ONLY: readonly Scope[] = ['approve', 'operate', 'admin'];
 
-/** One API function. `fn` is its name in the endpoint table, which says whom it lets in. */
+/** One API function. `fn` is its name in the endpoint table, which says whom it lets in, also where it is asked only. */
 export function api(
   fn: string,
   log: () => Log,
-  answer: (request: ApiRequest) => Promise<ApiAnswer>,
+  /** `event` is the request as it came, to be passed on. */
+  answer: (request: ApiRequest, event: APIGatewayProxyEventV2) => Promise<ApiAnswer>,
 ): ApiHandler {
-  const endpoint = endpoints.find((each) => each.function === fn);
+  const endpoint = endpoints.find((each) => each.function === fn || each.asks === fn);
   if (endpoint === undefined) throw new Error(`Cannot serve function "${fn}": no endpoint names it.`);
   const handler = middy(async (event: APIGatewayProxyEventV2): Promise<ApiAnswer> => {
     const caller = endpoint.scope === null ? NO_CALLER : callerOf(event, endpoint.scope, endpoint.personOnly);
-    return caller === null ? forbidden() : answer({ ...requestOf(event), caller });
+    return caller === null ? forbidden() : answer({ ...requestOf(event), caller }, event);
   }).onError(async (request) => {
     if (request.error !== undefined && request.error !== null) {
       request.response = failure(fn, request.error, log);

@@ -91,7 +91,13 @@ export const ownerBody = z
   })
   .meta({ id: 'OwnerRequest' });
 
-export const reconcileBody = z.strictObject({}).meta({ id: 'ReconciliationRequest' });
+export const reconcileBody = z
+  .strictObject({
+    dryRun: z.boolean().default(false).meta({
+      description: 'Only show what a look would find and lead to: nothing is started, and nothing written.',
+    }),
+  })
+  .meta({ id: 'ReconciliationRequest' });
 
 export const freezeBody = z
   .strictObject({

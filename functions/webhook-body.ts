@@ -13,7 +13,7 @@ export const body = z.object({
   type: z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'a word with dots, at most 64 characters'),
   timestamp: z.iso.datetime({ offset: true }),
   data: z.object({
-    account: text(64),
+    account: text(128),
     environment: z.enum(['test', 'production']),
     kind: text(64),
     reference: text(255).nullish(),

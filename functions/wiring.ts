@@ -13,10 +13,12 @@ import { type Log, logTo } from '../lib/platform/log.ts';
 import { STEPS } from '../lib/platform/names.ts';
 import { secretReader } from '../lib/platform/secrets.ts';
 import { reader } from '../lib/providers/reader.ts';
-import { registryOf } from '../lib/providers/registry.ts';
+import { sessionCall } from '../lib/providers/session-call.ts';
 import { sendOnce } from '../lib/providers/transport.ts';
 import type { Deps, LookDeps, ReadSecret, SendDeps, StartRun } from '../lib/workflow/deps.ts';
 import { stepFunctionsStarter } from '../lib/workflow/runs.ts';
+import { keepSessions } from '../lib/workflow/sessions.ts';
+import { registryFrom } from './routes-file.ts';
 
 /** An answer of the ledger that takes longer than this is no answer, ms. */
 const LEDGER_LIMIT_MS = 2000;
@@ -39,7 +41,7 @@ function limits(connectionTimeout: number, requestTimeout: number) {
 }
 
 function depsOn(options: DynamoDBClientConfig): Deps {
-  const { table, routes, webhooks, skewMs } = settings();
+  const { table, skewMs, ...configured } = settings();
   const client = new DynamoDBClient(options);
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   return {
@@ -47,7 +49,7 @@ function depsOn(options: DynamoDBClientConfig): Deps {
     clock: systemClock,
     newId,
     timing: { senderLifeMs: STEPS.Send.timeoutSeconds * 1000, skewMs, graceMs: GRACE_MS },
-    routes: registryOf(routes, undefined, webhooks),
+    routes: registryFrom(configured),
     log: log(),
   };
 }
@@ -64,7 +66,7 @@ function machineOf({ machineArn }: Settings): string {
   return machineArn;
 }
 
-function once<T>(make: () => T): () => T {
+export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
     made ??= { value: make() };
@@ -76,7 +78,12 @@ function once<T>(make: () => T): () => T {
 export const looking = /* @__PURE__ */ once((): LookDeps => ({ ...deps(), reader, secret: secrets() }));
 
 export const sending = /* @__PURE__ */ once(
-  (): SendDeps => ({ ...depsOn(sendersLedger), transport: sendOnce, secret: secrets() }),
+  (): SendDeps => ({
+    ...depsOn(sendersLedger),
+    transport: sendOnce,
+    secret: secrets(),
+    sessions: keepSessions(sessionCall, systemClock),
+  }),
 );
 
 /** What taking signed events needs; the secrets it is given check signatures and open nothing. */

@@ -68,6 +68,7 @@ const FORBIDDEN: readonly Forbidden[] = [
   { rule: 'simulators-share-nothing', from: 'lib/simulators/i2.ts', to: 'lossless-json' },
   { rule: 'one-sender', from: 'lib/workflow/j1.ts', to: 'lib/providers/transport.ts' },
   { rule: 'one-sender', from: 'functions/j2.ts', to: 'lib/providers/transport.ts' },
+  { rule: 'one-sender', from: 'lib/workflow/j3.ts', to: 'lib/providers/session-call.ts' },
   { rule: 'one-place-for-sockets', from: 'lib/providers/k1.ts', to: 'node:https' },
   { rule: 'no-children', from: 'lib/workflow/l1.ts', to: 'node:worker_threads' },
   { rule: 'one-edge', from: 'lib/operations/m1.ts', to: '@middy/core' },

@@ -15,6 +15,7 @@ describe('time, chance, identity and settings come in as arguments', () => {
     'lib/providers/transport.ts': ['setTimeout'],
     // The one way to look outside.
     'lib/providers/reader.ts': ['fetch'],
+    'lib/providers/session-call.ts': ['fetch'],
   };
 
   test.each([

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 /** `npx kakutei <noun> <verb> ...`: finds the verb and lets it speak. */
 import type { Writable } from 'node:stream';
+import { callerSettings } from '../platform/caller-settings.ts';
 import { BadUsage, type Command, EXIT, isUsage, quoted, type Terminal } from './command.ts';
+import { DRY_RUN_USAGE, dryRunIntent } from './intent-dry-run.ts';
 import { VERIFY_USAGE, verifyReceipt } from './receipt-verify.ts';
 
 interface Verb {
@@ -10,10 +12,12 @@ interface Verb {
 }
 
 const VERBS: Readonly<Record<string, Verb>> = {
+  'intent dry-run': { usage: DRY_RUN_USAGE, run: dryRunIntent },
   'receipt verify': { usage: VERIFY_USAGE, run: verifyReceipt },
 };
 
 const USAGE = `Usage: kakutei <command> [options]
+  intent dry-run  shows what a look would find and lead to; nothing is written
   receipt verify  checks a receipt without any network
 
 kakutei <command> --help tells more.`;
@@ -23,6 +27,7 @@ if (import.meta.main) {
   process.stdout.on('error', () => undefined);
   process.exitCode = await main(process.argv.slice(2), {
     stdin: process.stdin,
+    settings: callerSettings(),
     out: lineTo(process.stdout),
     err: lineTo(process.stderr),
   });

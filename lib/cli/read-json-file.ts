@@ -25,7 +25,8 @@ export async function readJsonFile(path: string, stdin: AsyncIterable<Uint8Array
   }
 }
 
-async function upTo(most: number, source: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+/** All that `source` gives, or a little more than `most` bytes of it. */
+export async function upTo(most: number, source: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of source) {

@@ -39,7 +39,7 @@ export type LifeEvent =
   /** A step found that only people can go on; the hand-over step then moves the state. */
   | { readonly kind: 'must_hand_over'; readonly handover: Handover; readonly dueAt: number }
   | { readonly kind: 'handed_over'; readonly dueAt: number }
-  /** Not now: frozen, planned for later, or another intent goes first. */
+  /** Not now: frozen, planned for later, another intent goes first, or the account had its calls of this minute. */
   | { readonly kind: 'deferred'; readonly dueAt: number; readonly waitsFor?: string }
   /** The provider says that the first write is in order, and until when. */
   | { readonly kind: 'checked'; readonly cancelUntil: number | null; readonly dueAt: number }

@@ -50,7 +50,7 @@ const RULES: Rules = {
       i.handover === null ? 'nothing_to_hand_over' : { ...i, state: 'handover', dueAt: e.dueAt },
   },
   deferred: {
-    in: [...WAITING, 'awaiting_approval', 'handover', ...SETTLED],
+    in: [...WAITING, 'awaiting_approval', 'unknown', 'acknowledged', 'handover', ...SETTLED],
     apply: (i, e) => ({ ...i, waitsFor: e.waitsFor ?? null, dueAt: e.dueAt }),
   },
   checked: {

@@ -32,6 +32,16 @@ export function withLinksInOneSpelling(text: string): string {
   );
 }
 
+/** The text with every link cut before its query and its fragment, as a provider leaves it that takes tracking off. */
+export function withLinksCutShort(text: string): string {
+  return text.replace(LINK, (whole: string) => whole.replace(/[?#].*$/su, ''));
+}
+
+/** The text with every link without its scheme. */
+export function withLinksBare(text: string): string {
+  return text.replace(LINK, (whole: string) => whole.slice(whole.indexOf('://') + 3));
+}
+
 function endsClearly(text: string, at: number): boolean {
   CLEAR_END.lastIndex = at;
   return CLEAR_END.test(text);

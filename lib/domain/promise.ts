@@ -47,6 +47,7 @@ export interface ProviderPromise {
   readonly readback: readonly string[];
   readonly redirects: 'failure';
   readonly expectContinue: boolean;
+  /** Calls that searches may make at one account in a minute; left out: 600. */
   readonly rateLimitPerMinute?: number;
   /** Until when an effect can be cancelled there; null when it cannot. */
   readonly cancelUntil: string | null;

@@ -109,8 +109,17 @@ export function endOfSearch(
   if (verdict === 'many') return 'many';
   if (verdict === 'found' || verdict === 'absent') return undefined;
   if (verdict === 'wait' && isGone(intent, look.startedAt, timing, lag)) return 'found_but_gone';
-  const since = intent.searchingSince ?? intent.unknownSince ?? look.startedAt;
+  const since = searchedSince(intent) ?? look.startedAt;
   return isExhausted(intent.searches + 1, since, look.endedAt) ? 'exhausted' : undefined;
+}
+
+/** Searched for so long that people are asked, also when the searches themselves were held back. */
+export function isOutOfTime(intent: Pick<Intent, 'searchingSince' | 'unknownSince'>, now: number): boolean {
+  return isExhausted(0, searchedSince(intent) ?? now, now);
+}
+
+function searchedSince(intent: Pick<Intent, 'searchingSince' | 'unknownSince'>): number | null {
+  return intent.searchingSince ?? intent.unknownSince;
 }
 
 /** Pause after the `looks`-th look, ms: doubles from one second to half a day. */

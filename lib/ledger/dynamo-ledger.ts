@@ -4,6 +4,7 @@ import type { NewId } from '../platform/ids.ts';
 import { TABLE } from '../platform/names.ts';
 import { decodeCursor, duePlace, encodeCursor } from './cursor.ts';
 import { split, whole } from './dynamo-bytes.ts';
+import { callsOf } from './dynamo-calls.ts';
 import { dueEvents, hold, saveEvent, takeEvent } from './dynamo-events.ts';
 import { attentionPage, countConflicts, evidencePage, listPage } from './dynamo-queries.ts';
 import { type Store, type StoreOptions, storeOf } from './dynamo-store.ts';
@@ -48,6 +49,7 @@ export function dynamoLedger(options: StoreOptions & { readonly newId: NewId }):
       return held === undefined ? undefined : refOf(String(held['owner']));
     },
     hold: (key, owner, from) => hold(store, key, owner, from),
+    ...callsOf(store),
     addEvidence: async (ref, evidence) => {
       const facts = JSON.stringify(evidence.facts);
       await store.put({ ...evidence, facts, pk: partitionOf(ref), sk: evidenceSortKey(evidence) });

@@ -2,7 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Intent, IntentRef } from '../domain/intent.ts';
 import { utc } from '../platform/clock.ts';
-import { type AttentionList, type Binding, DUE_SHARDS, type Evidence, type OutsideEvent } from './ledger.ts';
+import {
+  type Account,
+  type AttentionList,
+  type Binding,
+  DUE_SHARDS,
+  type Evidence,
+  type OutsideEvent,
+} from './ledger.ts';
 
 export type Item = { readonly [attribute: string]: unknown };
 
@@ -40,6 +47,10 @@ export function bindingPartition(binding: Binding): string {
 
 export function holdPartition(key: string): string {
   return `L#${key}`;
+}
+
+export function callsPartition({ provider, account, environment }: Account): string {
+  return `Q#${JSON.stringify([provider, account, environment])}`;
 }
 
 export function eventPartition(event: Pick<OutsideEvent, 'endpoint' | 'id'>): string {

@@ -31,6 +31,19 @@ export interface Binding {
   readonly externalId: string;
 }
 
+/** An account at a provider. */
+export type Account = Pick<Binding, 'provider' | 'account' | 'environment'>;
+
+export interface Minute {
+  /** Minutes since the epoch. */
+  readonly minute: number;
+  /** How many calls the minute may hold when the wanted ones are made. */
+  readonly upTo: number;
+}
+
+/** Clocks may be apart by so many minutes; a count further ahead was somebody's mistake, and is begun anew. */
+export const MINUTES_AHEAD = 10;
+
 export interface Evidence {
   /** `search`, `conflict`, `approval`, `webhook`, `decision`, ...: one word per sort of fact. */
   readonly kind: string;
@@ -86,6 +99,15 @@ export interface Ledger {
     owner: IntentRef,
     from: IntentRef | null,
   ) => Promise<{ readonly kind: 'mine' } | { readonly kind: 'taken'; readonly by: IntentRef }>;
+  /**
+   * Counts the calls of one search that is about to begin at an account: as many as the last one took, which is answered.
+   * Null: the minute has no room, nothing is counted. Into an empty minute a search of any size is let.
+   */
+  readonly beginSearch: (account: Account, minute: Minute) => Promise<number | null>;
+  /** Counts more calls of a search; false: no room. */
+  readonly takeCalls: (account: Account, wanted: Minute & { readonly calls: number }) => Promise<boolean>;
+  /** How many calls a search took in the end. */
+  readonly endSearch: (account: Account, calls: number) => Promise<void>;
   /** Append-only: put if absent. */
   readonly addEvidence: (ref: IntentRef, evidence: Evidence) => Promise<void>;
   readonly evidence: (ref: IntentRef, limit: number, cursor: string | null) => Promise<Page<Evidence>>;

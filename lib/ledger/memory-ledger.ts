@@ -27,6 +27,7 @@ import {
   type Page,
   type RouteState,
 } from './ledger.ts';
+import { callsInMemory } from './memory-calls.ts';
 import { fromItem } from './stored-intent.ts';
 
 export function memoryLedger(newId: NewId): Ledger {
@@ -100,6 +101,7 @@ export function memoryLedger(newId: NewId): Ledger {
       items.set(pk, { owner: partitionOf(owner) });
       return { kind: 'mine' };
     },
+    ...callsInMemory(),
     addEvidence: async (ref, evidence) => {
       const key = address(partitionOf(ref), evidenceSortKey(evidence));
       if (!items.has(key)) items.set(key, { sk: 'E', evidence: structuredClone(evidence) });

@@ -5,6 +5,11 @@ export const name = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, ".", "_" and "-", at most 64');
 
+/** As providers name accounts; decentralised identifiers have colons (`did:plc:…`). */
+export const account = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, 'letters, digits, ".", "_", ":" and "-", at most 128');
+
 /** A Secrets Manager ARN, or `local:<name>` on loopback. */
 export const secretRef = z.string().regex(/^(arn:aws[a-z-]*:secretsmanager:.+|local:[A-Za-z0-9._-]+)$/);
 

@@ -1,8 +1,8 @@
-/** Configuration: the routes file and the environment, checked where they come in. The only reader of `process.env`. */
+/** Configuration: the routes file and the environment, checked where they come in. The only reader of the functions' `process.env`. */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import type { Route } from '../domain/route.ts';
-import { BadConfiguration, isLoopback, name, refuseTwice, secretRef } from './config-words.ts';
+import { account, BadConfiguration, isLoopback, name, refuseTwice, secretRef } from './config-words.ts';
 import { ENV } from './names.ts';
 import { checkWebhooks, type Webhook, webhook } from './webhook-config.ts';
 
@@ -69,7 +69,7 @@ const policy = z.strictObject({
 const route = z.strictObject({
   name,
   provider: name,
-  account: name,
+  account,
   environment: z.enum(['test', 'production']),
   action: name,
   keyField: z.string().min(1).max(64).nullable().default(null),
@@ -166,6 +166,7 @@ function safely(text: string): unknown {
 export interface Settings extends Configuration {
   readonly table: string;
   readonly machineArn: string | null;
+  readonly dryRunArn: string | null;
   readonly secretsFile: string | null;
   readonly skewMs: number;
 }
@@ -182,6 +183,7 @@ export function loadSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   return {
     table,
     machineArn: env[ENV.machineArn] ?? null,
+    dryRunArn: env[ENV.dryRunArn] ?? null,
     ...parseConfiguration(readFileSync(path, 'utf8')),
     secretsFile: env[ENV.secrets] ?? null,
     skewMs,

@@ -14,6 +14,12 @@ export const ANSWER_LIMITS: JsonLimits = { depth: 64, members: 200_000, string: 
 
 export class BadJson extends Error {
   override readonly name = 'BadJson';
+  /** JSON Pointer to what is refused, where it is one place. */
+  readonly pointer: string | undefined;
+  constructor(message: string, pointer?: string) {
+    super(message);
+    this.pointer = pointer;
+  }
 }
 
 /** Throws `BadJson`, its message made of our own words only. */
@@ -72,27 +78,45 @@ function onDuplicateKey(): never {
   throw new BadJson('An object in the body names a member twice.');
 }
 
+interface Place {
+  readonly value: unknown;
+  readonly depth: number;
+  readonly pointer: string;
+}
+
 function check(root: unknown, limits: JsonLimits): void {
   let members = 0;
-  const stack: { value: unknown; depth: number }[] = [{ value: root, depth: 1 }];
+  const stack: Place[] = [{ value: root, depth: 1, pointer: '' }];
   for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
-    const { value, depth } = at;
-    if (typeof value === 'string') checkText(value, limits);
+    const { value, depth, pointer } = at;
+    if (typeof value === 'string') checkText(value, pointer, 'A string', limits);
     if (value === null || typeof value !== 'object') continue;
     if (depth > limits.depth) throw new BadJson(`The body is nested deeper than ${limits.depth}.`);
     for (const [name, member] of Object.entries(value)) {
       members += 1;
       if (members > limits.members) throw new BadJson(`The body has more than ${limits.members} members.`);
-      if (!Array.isArray(value)) checkText(name, limits);
+      if (!Array.isArray(value)) checkText(name, pointer, 'A member name', limits);
       // Libraries drop this name or follow it; nobody needs it.
       if (name === '__proto__') throw new BadJson('An object in the body names a member "__proto__".');
-      stack.push({ value: member, depth: depth + 1 });
+      stack.push({ value: member, depth: depth + 1, pointer: below(pointer, name) });
     }
   }
 }
 
-function checkText(text: string, limits: JsonLimits): void {
+/** Longer pointers end at an ancestor of what they speak of. */
+const LONGEST_POINTER = 512;
+
+function below(pointer: string, name: string): string {
+  const longer = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return longer.length > LONGEST_POINTER ? pointer : longer;
+}
+
+function checkText(text: string, pointer: string, what: string, limits: JsonLimits): void {
   if (text.length > limits.string) throw new BadJson(`A string in the body is longer than ${limits.string}.`);
-  if (!text.isWellFormed())
-    throw new BadJson('A string in the body holds half a character (a lone surrogate).');
+  if (text.isWellFormed()) return;
+  const at = text.search(/\p{Surrogate}/u);
+  throw new BadJson(
+    `${what} in the body holds half a character (a lone surrogate) at position ${at}.`,
+    pointer,
+  );
 }

@@ -18,6 +18,8 @@ export const TABLE = {
 export const ENV = {
   table: 'KAKUTEI_TABLE',
   machineArn: 'KAKUTEI_MACHINE_ARN',
+  /** The dry-run function, for the one that passes requests on to it. */
+  dryRunArn: 'KAKUTEI_DRY_RUN_ARN',
   /** Path of the routes file; the bundle's own `routes.json` when unset. */
   routes: 'KAKUTEI_ROUTES',
   /** Path of local secrets (`local:<name>` references); unset in the cloud. */
@@ -25,6 +27,9 @@ export const ENV = {
   /** Clock distrust in ms; 300000 when unset. */
   skewMs: 'KAKUTEI_SKEW_MS',
 } as const;
+
+/** Environment variables of the command line. */
+export const CALLER_ENV = { url: 'KAKUTEI_URL', token: 'KAKUTEI_TOKEN' } as const;
 
 /** Step functions by their state in the machine, with their timeouts in seconds. */
 export const STEPS = {
@@ -37,6 +42,8 @@ export const STEPS = {
 export const SWEEP = { function: 'sweep', timeoutSeconds: 50 } as const;
 /** Longer than the longest wait that a caller may prefer, shorter than the gateway's 30 s. */
 export const API_TIMEOUT_SECONDS = 28;
+/** Asked by an API function, which must still be there to pass its answer on. */
+export const DRY_RUN = { function: 'dry-run', timeoutSeconds: 25 } as const;
 
 /** Metrics that are counted from log events. */
 export const METRICS = {

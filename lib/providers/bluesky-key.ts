@@ -1,10 +1,14 @@
-/** Record keys of posts: times in 13 digits of base 32 (TID), made from the id of the intent and not from a clock. */
+/** Record keys of posts: times in 13 digits of base 32 (TID). Ours are made from the id of the intent and not from a clock. */
 import { sha256 } from '../domain/fingerprint.ts';
 import { POST_COLLECTION } from './bluesky-promise.ts';
 
 /** In the sort order of TIDs. */
 const DIGITS = '234567abcdefghijklmnopqrstuvwxyz';
 const LENGTH = 13;
+/** The first digits are microseconds since 1970, the last two the clock that counted them. */
+const TIME_DIGITS = 11;
+const CLOCK_BITS = 10n;
+const TID = /^[2-7a-j][2-7a-z]{12}$/;
 /** 50 bits of microseconds (1970 to 2005, when no client took keys from a clock) and 10 bits of clock id. */
 const HEX_OF_60_BITS = 15;
 
@@ -13,7 +17,23 @@ const KEY_VERSION = 'bluesky-key/v1';
 
 /** The key under which the post of this intent is, and no other: it depends on the intent's id alone. */
 export function postKey(intentId: string): string {
-  let rest = BigInt(`0x${sha256(`${KEY_VERSION}:${intentId}`).slice(0, HEX_OF_60_BITS)}`);
+  return keyOf(BigInt(`0x${sha256(`${KEY_VERSION}:${intentId}`).slice(0, HEX_OF_60_BITS)}`));
+}
+
+/** The smallest key that a server's clock can make at this time, ms; keys of later times sort behind it. */
+export function keyAt(ms: number): string {
+  return keyOf(BigInt(Math.floor(Math.max(0, ms) * 1000)) << CLOCK_BITS);
+}
+
+/** The time that a key states, ms with its microseconds; null for a key that is no time. */
+export function timeOf(key: string): number | null {
+  if (!TID.test(key)) return null;
+  const digits = [...key.slice(0, TIME_DIGITS)];
+  return digits.reduce((sum, digit) => 32 * sum + DIGITS.indexOf(digit), 0) / 1000;
+}
+
+function keyOf(number: bigint): string {
+  let rest = number;
   let digits = '';
   for (let place = 0; place < LENGTH; place += 1) {
     digits = `${DIGITS[Number(rest % 32n)]}${digits}`;

@@ -1,4 +1,4 @@
-/** What a Bluesky server (PDS) guarantees of `putRecord` with `swapRecord: null`, as data. */
+/** What a Bluesky server (PDS) guarantees of its two ways to write a post, as data. */
 import type { ProviderPromise } from '../domain/promise.ts';
 
 export const POST_COLLECTION = 'app.bsky.feed.post';
@@ -22,9 +22,20 @@ export const BLUESKY_REFUSALS: readonly BlueskyRefusal[] = [
   { status: 400, error: 'InvalidRequest', begins: `Invalid ${POST_COLLECTION} record` },
 ];
 
+/** Half of what the public servers take from one address: 3000 requests in five minutes. */
+const SEARCH_CALLS_PER_MINUTE = 300;
+
+const READ_PROBE = 'getRepoStatus names the DID of the account and says that its repository is active here';
+
+const NOT_EXECUTED = BLUESKY_REFUSALS.map(({ status, error, begins }) => ({
+  status,
+  shape: `{"error":"${error}","message":"${begins ?? ''}…"}`,
+}));
+
 /**
- * A key holds one record: a second put of the same content changes nothing, one of another content is refused. A key
- * whose record was deleted is free again; nothing tells that from one never used.
+ * Of `putRecord` with `swapRecord: null`. A key holds one record: a second put of the same content changes nothing,
+ * one of another content is refused. A key whose record was deleted is free again; nothing tells that from one never
+ * used.
  */
 export const BLUESKY_PROMISE: ProviderPromise = {
   referenceShown: true,
@@ -33,18 +44,43 @@ export const BLUESKY_PROMISE: ProviderPromise = {
     by: 'reference',
     complete: 'getRecord under the one key that our post can have',
     maxAgeMs: 'for_ever',
-    readProbe: 'getRepoStatus names the DID of the account and says that its repository is active here',
+    readProbe: READ_PROBE,
   },
   minQuietMs: 500,
   applyDelayMs: 60_000,
   visibilityLagMs: 0,
   clockSkewMs: 0,
-  notExecuted: BLUESKY_REFUSALS.map(({ status, error, begins }) => ({
-    status,
-    shape: `{"error":"${error}","message":"${begins ?? ''}…"}`,
-  })),
+  notExecuted: NOT_EXECUTED,
   accepted: 'never_answered',
-  readback: ['uri', 'value'],
+  readback: ['uri', 'value', 'public page'],
+  rateLimitPerMinute: SEARCH_CALLS_PER_MINUTE,
+  redirects: 'failure',
+  expectContinue: false,
+  cancelUntil: null,
+};
+
+/**
+ * Of `createRecord` without a key: every request that arrives is a post of its own. L is the route's to name: on a
+ * route without it nothing is ever sent again. What was deleted before it was seen is shown by nothing.
+ */
+export const BLUESKY_BY_CONTENT_PROMISE: ProviderPromise = {
+  referenceShown: false,
+  uniqueReference: false,
+  search: {
+    by: 'content',
+    complete:
+      'listRecords from the newest key down, until no cursor or a key from before the range; deleted ones are not shown',
+    maxAgeMs: 'for_ever',
+    readProbe: READ_PROBE,
+  },
+  minQuietMs: 500,
+  applyDelayMs: 60_000,
+  // Of the clock that makes the keys; it counts in microseconds.
+  clockSkewMs: 2000,
+  notExecuted: NOT_EXECUTED,
+  accepted: 'never_answered',
+  readback: ['uri', 'value', 'public page'],
+  rateLimitPerMinute: SEARCH_CALLS_PER_MINUTE,
   redirects: 'failure',
   expectContinue: false,
   cancelUntil: null,

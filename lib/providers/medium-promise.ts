@@ -31,6 +31,7 @@ export const MEDIUM_PROMISE: ProviderPromise = {
   readback: ['id', 'author.id', 'text', 'parent', 'media', 'visibility', 'created_at', 'public page'],
   redirects: 'failure',
   expectContinue: false,
+  rateLimitPerMinute: 300,
   cancelUntil: null,
 };
 
@@ -41,6 +42,7 @@ export const MEDIUM_REWRITES: readonly TextRewrite[] = [
   'unicode_form',
   'html_entities',
   'links_with_map',
+  'scheme_added',
   'links_without_map',
   'emoji_lost',
   'cut',

@@ -3,10 +3,11 @@
  * on the public page, found by author, parent, content and time. Ids of accounts count, never their names.
  */
 import * as z from 'zod';
-import { plainText, textHash } from '../domain/canonical-text.ts';
+import { canonicalPost, plainText, textHash } from '../domain/canonical-text.ts';
 import { compareImages } from '../domain/compare-images.ts';
-import { compareText, type TextComparison } from '../domain/compare-text.ts';
+import { compareText, type TextComparison, type TextRewrite } from '../domain/compare-text.ts';
 import type { FrozenRequest, Intent, JsonObject } from '../domain/intent.ts';
+import { withLinksBare, withLinksCutShort } from '../domain/links-in-text.ts';
 import { withEntitiesDecoded } from '../domain/undo-rewrites.ts';
 import type { Reading } from '../domain/write-result.ts';
 import { mediumId, type ShownPost, shownPost } from './medium-api.ts';
@@ -27,6 +28,7 @@ export const medium = defineProvider({
   kind: 'post',
   payload: mediumPayload,
   takesParent: true,
+  publicPages: true,
   promise: MEDIUM_PROMISE,
   // Shown nowhere: no id of ours goes into text that readers see.
   reference: ({ id }) => id,
@@ -64,12 +66,13 @@ function readAnswer(status: number, body: unknown): Reading {
 
 /**
  * What equal posts have in common however the medium rewrites them. It may or may not encode entities, so `&amp;`
- * and `&` can look alike there: all levels of them are one here. Who sees a post tells no twins apart.
+ * and `&` can look alike there: all levels of them are one here, and so are links with a scheme and without. Who sees
+ * a post tells no twins apart.
  */
 function shownContent(payload: JsonObject): JsonObject {
   let { text } = mediumPayload.parse(payload);
   for (let inner = withEntitiesDecoded(text); inner !== text; inner = withEntitiesDecoded(text)) text = inner;
-  return { text: textHash(text) };
+  return { text: textHash(withLinksBare(canonicalPost(text))) };
 }
 
 /** A word stands for a comparison that cannot be made: it may be the post, and nobody but a person can say. */
@@ -108,7 +111,25 @@ function contentAgrees(asked: MediumPayload, shown: ShownPost): Agreement {
 function textAgrees(asked: string, text: string, { links }: ShownPost): Agreement {
   const readings = [MEDIUM_REWRITES, MEDIUM_REWRITES.filter((each) => each !== 'html_entities')];
   const found = readings.map((rewrites) => agreementOf(compareText(asked, text, { rewrites, links }), text));
-  return found.find((each) => each === true) ?? found.find((each) => each !== false) ?? false;
+  const best = found.find((each) => each === true) ?? found.find((each) => each !== false);
+  return (
+    best ??
+    (readings.some((rewrites) => leadsNearly(asked, text, rewrites, links))
+      ? 'not_comparable:link_changed'
+      : false)
+  );
+}
+
+/** Equal but for what is behind the path of links in the map: the medium may have cleaned or marked them. */
+function leadsNearly(
+  asked: string,
+  text: string,
+  rewrites: readonly TextRewrite[],
+  links: ShownPost['links'],
+): boolean {
+  if (links.length === 0) return false;
+  const short = links.map(({ shown, target }) => ({ shown, target: withLinksCutShort(target) }));
+  return compareText(withLinksCutShort(asked), text, { rewrites, links: short }).kind === 'equal';
 }
 
 /** A loss counts only where it shows: a short text was not cut, and a plain link hides nothing. */

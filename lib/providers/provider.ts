@@ -80,6 +80,44 @@ export interface LookContext extends Place {
   readonly visibilityLagMs: number | null;
 }
 
+/**
+ * One POST of JSON below the route's base URL that opens a session and has no other effect there; redirects are
+ * failures. It is not a write: what it does is lost with its answer, and nothing is in doubt.
+ */
+export type AskForSession = (path: string, body: string) => Promise<SessionAnswer>;
+
+export type SessionAnswer =
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly body: string;
+      /** From `Retry-After`; null where it names none. */
+      readonly retryAfterMs: number | null;
+    }
+  | { readonly kind: 'failed'; readonly error: string };
+
+/** What stands for a secret in a write. A failure is one word of the adapter's own, never provider text. */
+export type Opening =
+  | {
+      readonly kind: 'open';
+      /** Credentials: sent with writes, and in no record. */
+      readonly headers: Readonly<Record<string, string>>;
+      /** Not to be used from then on, ms. */
+      readonly until: number;
+    }
+  /** Nobody asks again before `retryAfterMs` is over. */
+  | { readonly kind: 'failed'; readonly error: string; readonly retryAfterMs: number };
+
+export interface Sessions {
+  /** Asked before a claim, while nothing is in doubt. Refused: a session of any other account than the route's. */
+  readonly open: (
+    secret: string,
+    place: Place & { readonly ask: AskForSession; readonly now: number },
+  ) => Promise<Opening>;
+  /** Whether an answer to a write says that its session has ended. */
+  readonly isOver: (status: number, body: unknown) => boolean;
+}
+
 export interface Provider {
   readonly name: string;
   /** Kind of effect, part of the binding of an external id. */
@@ -88,12 +126,16 @@ export interface Provider {
   readonly payload: z.ZodType<JsonObject>;
   /** Whether an effect may hang under a parent there (a reply under a post). */
   readonly takesParent: boolean;
+  /** Whether its verification visits public pages: a route to it must name `publicHosts`. */
+  readonly publicPages?: boolean;
   readonly promise: ProviderPromise;
   /** Our reference there: depends on the intent alone. */
   readonly reference: (intent: Pick<Intent, 'id' | 'key' | 'payload'>) => string;
   /** Renders the write once, at acceptance; the bytes are frozen with the intent. */
   readonly write: (payload: JsonObject, reference: string, target: Target) => FrozenRequest;
   readonly readAnswer: AnswerReader;
+  /** How the secret becomes credentials of a write; absent: it is sent as a bearer token. */
+  readonly session?: Sessions;
   /** Everything there that may be this intent's effect; absent where the provider offers no search. */
   readonly find?: (look: LookContext, intent: Intent) => Promise<Lookup>;
   /** Readback. `externalId` is null when the provider gave none. */

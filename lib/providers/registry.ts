@@ -1,8 +1,10 @@
 /** Joins configured routes to the adapters that serve them. */
 import type { Lag } from '../domain/promise.ts';
 import { lagOf, type Route } from '../domain/route.ts';
+import { BadConfiguration } from '../platform/config-words.ts';
 import type { Webhook } from '../platform/webhook-config.ts';
 import { bluesky } from './bluesky.ts';
+import { blueskyByContent } from './bluesky-by-content.ts';
 import { medium } from './medium.ts';
 import type { Provider } from './provider.ts';
 import { supplierCancellations } from './supplier-cancellations.ts';
@@ -34,6 +36,7 @@ export const PROVIDERS: readonly Provider[] = [
   warehouse,
   medium,
   bluesky,
+  blueskyByContent,
   ...SUPPLIER_KINDS.flatMap((kind) => [
     supplierOrders(kind),
     supplierCancellations(kind),
@@ -41,7 +44,10 @@ export const PROVIDERS: readonly Provider[] = [
   ]),
 ];
 
-/** Throws when a route names a provider that is not built in. */
+/**
+ * Throws `BadConfiguration` when a route names a provider that is not built in, or none of the public pages that its
+ * provider is verified on: nothing sent there could ever be confirmed.
+ */
 export function registryOf(
   routes: readonly Route[],
   providers: readonly Provider[] = PROVIDERS,
@@ -49,8 +55,12 @@ export function registryOf(
 ): Registry {
   const all = routes.map((route): Way => {
     const provider = providers.find((each) => each.name === route.provider);
-    if (provider === undefined) {
-      throw new RangeError(`Cannot load route ${route.name}: no provider is called ${route.provider}.`);
+    if (provider === undefined) throw cannotLoad(route, `no provider is called ${route.provider}`);
+    if (provider.publicPages === true && route.publicHosts.length === 0) {
+      throw cannotLoad(
+        route,
+        `${provider.name} is verified on its public page, so publicHosts must name a host`,
+      );
     }
     return { route, provider, lag: lagOf(route, provider.promise) };
   });
@@ -65,4 +75,8 @@ export function registryOf(
       return { ...webhook, ways };
     },
   };
+}
+
+function cannotLoad(route: Route, why: string): BadConfiguration {
+  return new BadConfiguration(`Cannot load route ${route.name}: ${why}.`);
 }

@@ -9,6 +9,7 @@ import { SETTLED } from '../domain/lifecycle-states.ts';
 import { DAY_MS, windowMs } from '../domain/promise.ts';
 import { MAX_SEARCHES, nextLookAt, pauseAfter } from '../domain/reconciliation.ts';
 import type { Way } from '../providers/registry.ts';
+import { countedCalls, HELD_BACK, tryAgainLater } from './counted-calls.ts';
 import { apply, comeBack, type LookDeps, type StepAnswer } from './deps.ts';
 import { handoverOf, keepSearch, type Seen, searchOutside } from './look.ts';
 import { isAnothersTurn } from './twin-hold.ts';
@@ -18,7 +19,8 @@ export async function audit(deps: LookDeps, way: Way, intent: Intent): Promise<S
     // A twin may stay open for long, and what is to follow a confirmed one does not wait for that.
     return isFollowUpPending(intent) ? { next: 'verify' } : afterTheOther(deps, intent);
   }
-  const { seen, facts } = await searchOutside(deps, way, intent);
+  const { seen, facts } = await searchOutside(deps, way, intent, countedCalls(deps, way, intent));
+  if (seen.error === HELD_BACK) return tryAgainLater(deps, intent);
   await keepSearch(deps, intent, facts, seen.shown);
   const known = [intent.externalId, intent.attestedId, ...(intent.incident?.candidates ?? [])];
   const others = seen.matched.map((record) => record.externalId).filter((id) => !known.includes(id));

@@ -16,6 +16,7 @@ import type { Log } from '../platform/log.ts';
 import type { ReadOnce } from '../providers/provider.ts';
 import type { Registry, Way } from '../providers/registry.ts';
 import type { Transport } from '../providers/transport.ts';
+import type { SessionKeeper } from './sessions.ts';
 
 /** Input of every step and of the machine: ids only. */
 export interface RunInput extends IntentRef {
@@ -48,6 +49,8 @@ export type ReadSecret = (ref: string) => Promise<string>;
 export interface SendDeps extends Deps {
   readonly transport: Transport;
   readonly secret: ReadSecret;
+  /** Outlives the run, so that one session carries many writes. */
+  readonly sessions: SessionKeeper;
 }
 
 export interface LookDeps extends Deps {

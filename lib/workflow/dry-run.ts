@@ -7,6 +7,7 @@ import type { Intent, SearchFacts } from '../domain/intent.ts';
 import { SETTLED } from '../domain/lifecycle-states.ts';
 import { refusalsOf, type SendRefusal } from '../domain/may-send.ts';
 import type { Way } from '../providers/registry.ts';
+import { UNCOUNTED } from './counted-calls.ts';
 import { contextFor, type LookDeps, type RunInput, wayIfAny } from './deps.ts';
 import { look, type Seen, searchOutside } from './look.ts';
 import { bindingOf } from './twin-hold.ts';
@@ -54,7 +55,7 @@ function unlooked(intent: Intent): DryRun {
 }
 
 async function lookedAt(deps: LookDeps, way: Way, intent: Intent, frozen: boolean): Promise<DryRun> {
-  const { seen, facts } = await searchOutside(deps, way, intent);
+  const { seen, facts } = await searchOutside(deps, way, intent, UNCOUNTED);
   const { readback, boundElsewhere } = await readBack(deps, way, intent, seen);
   const context = await contextFor(deps, way, intent, frozen);
   const now = deps.clock.now();

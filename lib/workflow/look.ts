@@ -5,6 +5,7 @@ import type { Readback } from '../domain/verification.ts';
 import type { LookContext, Lookup, ProviderRecord } from '../providers/provider.ts';
 import type { Way } from '../providers/registry.ts';
 import { candidatesOf, inRange } from './candidates.ts';
+import { type Calls, HELD_BACK, UNCOUNTED } from './counted-calls.ts';
 import { evidenceId, type LookDeps } from './deps.ts';
 import { lookContext } from './look-context.ts';
 import { ownRecords } from './twin-hold.ts';
@@ -26,9 +27,10 @@ export async function look(
   way: Way,
   intent: Intent,
   ask: (context: LookContext) => Promise<Lookup>,
+  calls: Calls = UNCOUNTED,
 ): Promise<Seen> {
   const startedAt = deps.clock.now();
-  const { context, lookup } = await asked(deps, way, intent, ask);
+  const { context, lookup } = await asked(deps, way, intent, ask, calls);
   const endedAt = deps.clock.now();
   if (lookup.kind === 'failed' || context === null) {
     const error = lookup.kind === 'failed' ? lookup.error : 'adapter_failed';
@@ -64,10 +66,21 @@ async function asked(
   way: Way,
   intent: Intent,
   ask: (context: LookContext) => Promise<Lookup>,
+  calls: Calls,
 ): Promise<{ context: LookContext | null; lookup: Lookup }> {
+  let heldBack = false;
+  const taken = async (): Promise<boolean> => {
+    const may = await calls.take();
+    heldBack ||= !may;
+    return may;
+  };
   try {
-    const context = await lookContext(deps, way, intent);
-    return { context, lookup: await ask(context) };
+    const context = await lookContext(deps, way, intent, taken);
+    const lookup = await ask(context);
+    // Whatever an adapter made of a call that was not made.
+    if (heldBack) return { context, lookup: { kind: 'failed', error: HELD_BACK } };
+    await calls.end();
+    return { context, lookup };
   } catch {
     return { context: null, lookup: { kind: 'failed', error: 'adapter_failed' } };
   }
@@ -90,9 +103,10 @@ export async function searchOutside(
   deps: LookDeps,
   way: Way,
   intent: Intent,
+  calls: Calls,
 ): Promise<{ seen: Seen; facts: SearchFacts }> {
   const { promise } = way.provider;
-  const shown = await look(deps, way, intent, (context) => find(way, intent, context));
+  const shown = await look(deps, way, intent, (context) => find(way, intent, context), calls);
   const seen = { ...shown, complete: shown.complete && reachesBack(promise, intent, shown.startedAt) };
   const matched = seen.matched.map((record) => record.externalId);
   const verdict = verdictOf(intent, { ...seen, matched }, deps.timing, way.lag);

@@ -10,16 +10,36 @@ import type { Way } from '../providers/registry.ts';
 import type { WriteRequest } from '../providers/transport.ts';
 import type { SendDeps } from './deps.ts';
 
+/** Credentials of a session; null: the secret is the credential. */
+type Headers = Readonly<Record<string, string>> | null;
+
 /** Never throws for what happens outside; a fault before the first byte is a proof of not sent. */
-export async function post(deps: SendDeps, way: Way, intent: Intent, attempt: Attempt): Promise<WriteResult> {
+export async function post(
+  deps: SendDeps,
+  way: Way,
+  intent: Intent,
+  attempt: Attempt,
+  session: Headers,
+): Promise<WriteResult> {
   const startedAt = deps.clock.now();
-  const request = await render(deps, way, intent);
+  const request = await render(deps, way, intent, session);
   const report: WireReport =
     request === undefined
       ? { kind: 'not_connected', detail: 'not_rendered' }
       : await deps.transport({ ...request, lastCheck: () => lastCheck(deps, way, intent, attempt) });
+  if (endsSession(way, report)) deps.sessions.drop(way);
   const judged = { token: attempt.token, startedAt, at: deps.clock.now() };
   return judgeWrite(report, way.provider.readAnswer, judged, parseAnswer, sha256);
+}
+
+/** The server is believed when it says that a session is over, whatever the clock said. */
+function endsSession({ provider }: Way, report: WireReport): boolean {
+  if (provider.session === undefined || report.kind !== 'answered' || !report.complete) return false;
+  try {
+    return provider.session.isOver(report.status, parseAnswer(report.body));
+  } catch {
+    return false;
+  }
 }
 
 /** The frozen request and the secret, which is in no record; undefined when there is none to be had. */
@@ -27,11 +47,11 @@ async function render(
   deps: SendDeps,
   way: Way,
   { frozen }: Intent,
+  session: Headers,
 ): Promise<Omit<WriteRequest, 'lastCheck'> | undefined> {
   const { baseUrl, writeSecretRef, policy } = way.route;
   try {
-    const secret =
-      writeSecretRef === null ? {} : { authorization: `Bearer ${await deps.secret(writeSecretRef)}` };
+    const secret = session ?? (await bearer(deps, writeSecretRef));
     return {
       url: below(baseUrl, frozen.path),
       method: frozen.method,
@@ -43,6 +63,10 @@ async function render(
     deps.log('error', 'request_not_rendered', { route: way.route.name, error: errorName(error) });
     return undefined;
   }
+}
+
+async function bearer(deps: SendDeps, ref: string | null): Promise<Record<string, string>> {
+  return ref === null ? {} : { authorization: `Bearer ${await deps.secret(ref)}` };
 }
 
 /** Right before the first byte: still mine, still permitted, not frozen, in time. The clock is asked last. */

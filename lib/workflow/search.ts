@@ -5,10 +5,17 @@
 import type { HandoverReason, Intent } from '../domain/intent.ts';
 import { maySend } from '../domain/may-send.ts';
 import { planOf } from '../domain/plan.ts';
-import { endOfSearch, nextLookAt, showsRefusal, windowEndsAt } from '../domain/reconciliation.ts';
+import {
+  endOfSearch,
+  isOutOfTime,
+  nextLookAt,
+  showsRefusal,
+  windowEndsAt,
+} from '../domain/reconciliation.ts';
 import type { Way } from '../providers/registry.ts';
 import { audit } from './audit.ts';
 import { checkFirst } from './check-first.ts';
+import { countedCalls, HELD_BACK, tryAgainLater } from './counted-calls.ts';
 import {
   apply,
   comeBack,
@@ -55,7 +62,8 @@ async function reconcile(
   if (way.provider.find === undefined && intent.acknowledgedId === null) {
     return handOver(deps, intent, { reason: 'blind', ids: [] });
   }
-  const { seen, facts } = await searchOutside(deps, way, intent);
+  const { seen, facts } = await searchOutside(deps, way, intent, countedCalls(deps, way, intent));
+  if (seen.error === HELD_BACK && !isOutOfTime(intent, seen.endedAt)) return tryAgainLater(deps, intent);
   await keepSearch(deps, intent, facts, seen.shown);
   if (showsRefusal(intent, seen, deps.timing, way.lag)) {
     const refused = await apply(deps, intent, { kind: 'refused_outside', facts });

@@ -1,7 +1,7 @@
 /**
- * Send: the only step that writes outside. It claims attempt n in the ledger before any byte leaves, checks
- * again right before the first byte, makes one POST, and never drops what came back. Until the result is
- * recorded the intent says `sending`; whoever finds it so later may look, never send.
+ * Send: the only step that writes outside. It opens a session where the provider wants one, claims attempt n in the
+ * ledger before any byte leaves, checks again right before the first byte, makes one POST, and never drops what came
+ * back. Until the result is recorded the intent says `sending`; whoever finds it so later may look, never send.
  */
 import { type Attempt, type Intent, lastAttempt } from '../domain/intent.ts';
 import { transition } from '../domain/lifecycle.ts';
@@ -22,6 +22,7 @@ import {
 import { follow } from './follow.ts';
 import { post } from './post.ts';
 import { recordResult } from './record-result.ts';
+import { credentialsFor, withoutSession } from './sessions.ts';
 import { holdTwins } from './twins.ts';
 
 /** Kept free at the end of the sender's life to record an answer in. */
@@ -31,10 +32,17 @@ const LIMITS_OF_ONE_WRITE = 3;
 /** Claims lost to somebody else before this run gives way. */
 const MOST_RACES = 3;
 
+const SOON: StepAnswer = { next: 'wait', waitSeconds: 1 };
+
 interface Life {
   readonly input: RunInput;
   /** After this moment the run only records, ms. */
   readonly stopAt: number;
+}
+
+/** A run that may write, with the session's headers; null: the secret is the credential. */
+interface Writing extends Life {
+  readonly headers: Readonly<Record<string, string>> | null;
 }
 
 export function send(deps: SendDeps): Step {
@@ -44,7 +52,7 @@ export function send(deps: SendDeps): Step {
       const answer = await takeStep(deps, life);
       if (answer !== 'again') return answer;
     }
-    return { next: 'wait', waitSeconds: 1 };
+    return SOON;
   };
 }
 
@@ -54,26 +62,32 @@ async function takeStep(deps: SendDeps, life: Life): Promise<StepAnswer | 'again
   const way = wayOf(deps, intent);
   const plan = planOf(intent, await contextFor(deps, way, intent, frozen), deps.clock.now());
   if (plan.do !== 'claim') return follow(deps, intent, plan);
-  if (!hasTime(deps, way, life)) return { next: 'wait', waitSeconds: 1 };
+  if (!hasTime(deps, way, life)) return SOON;
+  const credentials = await credentialsFor(deps, way, spareMs(deps, way, life));
+  if (credentials.kind === 'missing') return withoutSession(deps, intent, credentials.error);
+  // What was opened is kept: the next run has it at once.
+  if (!hasTime(deps, way, life)) return SOON;
   const held = await holdTwins(deps, way, intent);
   if (held !== 'mine') return held;
   const attempt = newAttempt(deps, intent, way, life);
   const dueAt = leaseEndsAt({ attempts: [attempt] }, deps.timing);
   const claimed = await apply(deps, intent, { kind: 'claimed', attempt, dueAt });
-  return claimed === undefined ? 'again' : write(deps, life, way, claimed, attempt);
+  return claimed === undefined
+    ? 'again'
+    : write(deps, { ...life, headers: credentials.headers }, way, claimed, attempt);
 }
 
 /** Attempt after attempt while the route resends first; each has its own claim. */
 async function write(
   deps: SendDeps,
-  life: Life,
+  life: Writing,
   way: Way,
   claimed: Intent,
   first: Attempt,
 ): Promise<StepAnswer> {
   let intent = claimed;
   for (let attempt = first; ; ) {
-    const result = await post(deps, way, intent, attempt);
+    const result = await post(deps, way, intent, attempt, life.headers);
     const next = await resendFirst(deps, life, way, intent, attempt, result);
     if (next === undefined) return recordResult(deps, intent, attempt, result, life.stopAt);
     intent = next.intent;
@@ -82,7 +96,12 @@ async function write(
 }
 
 function hasTime(deps: SendDeps, way: Way, life: Life): boolean {
-  return deps.clock.now() + LIMITS_OF_ONE_WRITE * way.route.policy.requestMs < life.stopAt;
+  return spareMs(deps, way, life) > 0;
+}
+
+/** What is left of the sender's life beside one whole write, ms. */
+function spareMs(deps: SendDeps, way: Way, life: Life): number {
+  return life.stopAt - deps.clock.now() - LIMITS_OF_ONE_WRITE * way.route.policy.requestMs;
 }
 
 function newAttempt(deps: SendDeps, intent: Intent, way: Way, life: Life): Attempt {

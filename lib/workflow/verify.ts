@@ -5,9 +5,10 @@
 import type { HandoverReason, Intent, Receipt } from '../domain/intent.ts';
 import type { LifeEvent } from '../domain/life-event.ts';
 import { DAY_MS } from '../domain/promise.ts';
-import { pauseAfter, showsRefusal, windowEndsAt } from '../domain/reconciliation.ts';
+import { isExhausted, pauseAfter, showsRefusal, windowEndsAt } from '../domain/reconciliation.ts';
 import { judgeReadback, needsAudit, needsWholeSearch, type Verification } from '../domain/verification.ts';
 import type { Way } from '../providers/registry.ts';
+import { countedCalls, HELD_BACK, tryAgainLater } from './counted-calls.ts';
 import { apply, comeBack, evidenceId, type LookDeps, type Step, type StepAnswer, wayOf } from './deps.ts';
 import { makeFollowUp } from './follow-up.ts';
 import { handoverOf, keepSearch, look, type Seen, searchOutside } from './look.ts';
@@ -22,6 +23,10 @@ export function verify(deps: LookDeps): Step {
     if (intent.state === 'confirmed') return followUp(deps, way, intent);
     if (intent.state !== 'acknowledged') return { next: 'search' };
     const { readback, verification } = await readBack(deps, way, intent);
+    if (verification === 'held_back') {
+      const later = await tryAgainLater(deps, intent);
+      return later === 'again' ? MOVED : later;
+    }
     if (verification === 'refused') {
       const refused = await apply(deps, intent, { kind: 'refused_outside', facts: null });
       return refused === undefined ? MOVED : { next: 'end' };
@@ -42,7 +47,7 @@ async function readBack(
   deps: LookDeps,
   way: Way,
   intent: Intent,
-): Promise<{ readback: Seen; verification: Verification | 'refused' }> {
+): Promise<{ readback: Seen; verification: Verification | 'refused' | 'held_back' }> {
   const readback = await look(deps, way, intent, (context) =>
     way.provider.read(context, intent, intent.acknowledgedId),
   );
@@ -52,7 +57,9 @@ async function readBack(
     return { readback, verification: judgeReadback(intent, readback, null, deps.timing, way.lag) };
   }
   if (way.provider.find === undefined) return { readback, verification: unsearchable(readback) };
-  const { seen, facts } = await searchOutside(deps, way, intent);
+  const { seen, facts } = await searchOutside(deps, way, intent, countedCalls(deps, way, intent));
+  const outOfTime = isExhausted(0, intent.seenAt ?? readback.startedAt, readback.startedAt);
+  if (seen.error === HELD_BACK && !outOfTime) return { readback, verification: 'held_back' };
   await keepSearch(deps, intent, facts, seen.shown);
   if (showsRefusal(intent, seen, deps.timing, way.lag)) return { readback, verification: 'refused' };
   return { readback, verification: judgeReadback(intent, readback, seen, deps.timing, way.lag) };

@@ -11,6 +11,7 @@ import { measureBundles } from './bundle-cost.ts';
 import { type Figures, floorsOf } from './floors.ts';
 import { measureMemory } from './memory.ts';
 import { textOf } from './report.ts';
+import { measureSearches } from './search-cost.ts';
 import { measureSweep, type SweepCost } from './sweep-cost.ts';
 import { measureThroughput } from './throughput.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
@@ -110,12 +111,14 @@ async function sweeps(bench: Workbench): Promise<SweepCost[]> {
   return costs;
 }
 
-async function apart({ memory }: Options): Promise<Pick<Figures, 'bundles' | 'memory'>> {
+async function apart({ memory }: Options): Promise<Pick<Figures, 'searches' | 'bundles' | 'memory'>> {
+  progress('searches for posts that cannot be found');
+  const searches = await measureSearches();
   progress('bundles');
   const bundles = await measureBundles();
-  if (!memory) return { bundles, memory: null };
+  if (!memory) return { searches, bundles, memory: null };
   progress(`memory of the local stack, ${MEMORY_INTENTS} intents`);
-  return { bundles, memory: await measureMemory(MEMORY_INTENTS, progress) };
+  return { searches, bundles, memory: await measureMemory(MEMORY_INTENTS, progress) };
 }
 
 function progress(line: string): void {

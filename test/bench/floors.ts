@@ -1,7 +1,9 @@
 /** What was measured, as one object, and which of the floors under it hold. */
+import { MAX_SEARCHES } from '../../lib/domain/reconciliation.ts';
 import type { Budget } from './budget.ts';
 import type { BundleCost } from './bundle-cost.ts';
 import type { Memory } from './memory.ts';
+import type { SearchCost } from './search-cost.ts';
 import type { SweepCost } from './sweep-cost.ts';
 import type { Throughput } from './throughput.ts';
 
@@ -16,6 +18,7 @@ export interface Figures {
   readonly throughput: Throughput;
   readonly bundles: readonly BundleCost[];
   readonly sweep: readonly SweepCost[];
+  readonly searches: SearchCost;
   /** Null when it was not asked for. */
   readonly memory: Memory | null;
 }
@@ -32,6 +35,9 @@ export interface Floor {
 export const MB = 1_000_000;
 const MOST_WRITES = 5;
 const MOST_STATES = 5;
+/** The account, twenty pages and a hundred posts singly. */
+const MOST_CALLS_OF_A_SEARCH = 121;
+const MOST_MINUTES = 3;
 export const MOST_RESIDENT_BYTES = 300 * MB;
 const AIM = { atOnce: 16, ratio: 0.4 };
 
@@ -47,6 +53,7 @@ export function floorsOf(figures: Figures): readonly Floor[] {
     same('in the book, of the throughput', throughput.settled, [throughput.effects]),
     ...figures.bundles.map((each) => most(`bundle ${each.name}, bytes`, each.limit, each.bytes)),
     sweepFloor(figures.sweep),
+    ...searchFloors(figures.searches),
     ...memoryFloors(memory),
     ...aimsOf(throughput),
   ];
@@ -78,6 +85,24 @@ function sweepFloor(costs: readonly SweepCost[]): Floor {
     reads.join(', '),
     held,
   );
+}
+
+function searchFloors({ alone, crowd }: SearchCost): Floor[] {
+  const searches = Math.max(...alone.map((each) => each.searches));
+  const calls = Math.max(...alone.map((each) => each.mostCallsOfASearch));
+  const waited = crowd.minutesOfTheFresh;
+  return [
+    most('searches per unresolved intent', MAX_SEARCHES, searches),
+    most('calls per search', MOST_CALLS_OF_A_SEARCH, calls),
+    most('calls of searches per minute and account', crowd.allowedPerMinute, crowd.mostCallsPerMinute),
+    promise(
+      'minutes of the fresh among the lost',
+      `≤ ${MOST_MINUTES}`,
+      `${waited}`,
+      (waited ?? Infinity) <= MOST_MINUTES,
+    ),
+    same('writes of the lost and the fresh', crowd.lost + crowd.fresh, [crowd.writes]),
+  ];
 }
 
 function memoryFloors(memory: Memory | null): Floor[] {

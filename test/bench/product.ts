@@ -17,12 +17,14 @@ import { STEPS } from '../../lib/platform/names.ts';
 import { secretReader } from '../../lib/platform/secrets.ts';
 import { reader } from '../../lib/providers/reader.ts';
 import { registryOf } from '../../lib/providers/registry.ts';
+import { sessionCall } from '../../lib/providers/session-call.ts';
 import { sendOnce } from '../../lib/providers/transport.ts';
 import { accept } from '../../lib/workflow/accept.ts';
 import type { Deps, RunInput, StartRun, Step } from '../../lib/workflow/deps.ts';
 import { handOver } from '../../lib/workflow/hand-over.ts';
 import { search } from '../../lib/workflow/search.ts';
 import { send } from '../../lib/workflow/send.ts';
+import { keepSessions } from '../../lib/workflow/sessions.ts';
 import { verify } from '../../lib/workflow/verify.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -74,7 +76,10 @@ function depsOf(bench: Workbench, client: DynamoDBClient, table: string): Deps {
 function stepsOf(bench: Workbench, deps: Deps): ReadonlyMap<string, Step> {
   const secret = secretReader(bench.secretsFile, deps.clock.now);
   return new Map<string, Step>([
-    [STEPS.Send.function, send({ ...deps, secret, transport: sendOnce })],
+    [
+      STEPS.Send.function,
+      send({ ...deps, secret, transport: sendOnce, sessions: keepSessions(sessionCall, deps.clock) }),
+    ],
     [STEPS.Search.function, search({ ...deps, secret, reader })],
     [STEPS.Verify.function, verify({ ...deps, secret, reader })],
     [STEPS.HandOver.function, handOver(deps)],

@@ -4,6 +4,7 @@ import type { Budget } from './budget.ts';
 import { type BundleCost, IMPORTS } from './bundle-cost.ts';
 import { type Figures, type Floor, megabytes, percent } from './floors.ts';
 import type { Memory } from './memory.ts';
+import type { SearchCost } from './search-cost.ts';
 import type { SweepCost } from './sweep-cost.ts';
 import type { Throughput } from './throughput.ts';
 
@@ -16,6 +17,8 @@ export function textOf(figures: Figures, floors: readonly Floor[]): string {
     titled(speedTitle(figures.throughput), speedRows(figures.throughput)),
     titled('Bundles', bundleRows(figures.bundles)),
     titled('One pass of the sweep', sweepRows(figures.sweep)),
+    titled('Looking for one post that cannot be found', aloneRows(figures.searches)),
+    crowdText(figures.searches),
     memory === null ? 'Memory: not measured; --memory measures it (minutes).' : memoryText(memory),
     titled('Floors', floorRows(floors)),
     '',
@@ -88,6 +91,31 @@ function sweepRows(costs: readonly SweepCost[]): Rows {
       ...[idle.queries, idle.gets],
     ]),
   ];
+}
+
+function aloneRows({ alone }: SearchCost): Rows {
+  return [
+    [
+      'other posts within its hour',
+      'searches',
+      'calls in all',
+      'most calls a search',
+      'people are asked after',
+    ],
+    ...alone.map(({ others, searches, calls, mostCallsOfASearch, hours }) => [
+      ...[others, searches, calls, mostCallsOfASearch],
+      `${hours.toFixed(1)} h`,
+    ]),
+  ];
+}
+
+function crowdText({ crowd }: SearchCost): string {
+  const { lost, fresh, allowedPerMinute, mostCallsPerMinute, minutesOfTheFresh, writes } = crowd;
+  return [
+    `${lost} posts that cannot be found in one account: at most ${mostCallsPerMinute} calls of searches in a minute`,
+    `(${allowedPerMinute} allowed). Of ${fresh} sent in their midst all are confirmed after`,
+    `${minutesOfTheFresh ?? 'more than 20'} minutes; writes in all ${writes}.`,
+  ].join('\n');
 }
 
 function memoryText({ intents, seconds, resident }: Memory): string {

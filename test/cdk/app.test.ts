@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -27,7 +27,22 @@ test('the entry writes a template from the settings in cdk.json, and the rule pa
   expect(read('validation-report.json')).toMatchObject({ pluginReports: [] });
 }, 120_000);
 
+/** A routes file with one route to the medium, which names no public host. */
+function withoutPublicHosts(): string {
+  const file = z
+    .looseObject({ tenants: z.array(z.looseObject({ routes: z.array(z.looseObject({})) })) })
+    .parse(JSON.parse(readFileSync(join(ROOT, 'routes.json'), 'utf8')));
+  const path = join(newFolder(), 'routes.json');
+  const route = { ...file.tenants[0]?.routes[0], name: 'posts', provider: 'medium', publicHosts: [] };
+  writeFileSync(path, JSON.stringify({ tenants: [{ tenant: 'acme', routes: [route] }] }));
+  return path;
+}
+
 test.each([
+  [
+    { ...settings, routesFile: withoutPublicHosts() },
+    'Cannot load route posts: medium is verified on its public page, so publicHosts must name a host.',
+  ],
   [{ ...settings, jwtIssuer: undefined }, 'context "jwtIssuer" is missing'],
   [{ ...settings, sendConcurrency: 0 }, 'Cannot limit sends to 0'],
 ])(

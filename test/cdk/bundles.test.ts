@@ -5,7 +5,8 @@ import * as z from 'zod';
 import { type BundleInfo, bundleAll } from '../../cdk/bundle.ts';
 import { deployedFunctions } from '../../cdk/deployed.ts';
 import { type Endpoint, endpoints } from '../../functions/endpoints.ts';
-import { STEPS, SWEEP } from '../../lib/platform/names.ts';
+import { localArn, startLambda } from '../../lib/local/lambda.ts';
+import { DRY_RUN, ENV, STEPS, SWEEP } from '../../lib/platform/names.ts';
 import { callBundle, type Outcome } from './call-bundle.ts';
 import { newFolder, ROOT } from './synthesised.ts';
 
@@ -30,13 +31,13 @@ function bundleOf(name: string): BundleInfo {
   return found;
 }
 
-async function call(name: string, event: unknown) {
+async function call(name: string, event: unknown, more: Readonly<Record<string, string>> = {}) {
   const access = deployedFunctions().find((spec) => spec.name === name)?.access;
-  const outcome = await callBundle(
-    bundleOf(name).dir,
-    event,
-    access?.startsRuns === true ? MACHINE : undefined,
-  );
+  const outcome = await callBundle(bundleOf(name).dir, event, {
+    ...(access?.startsRuns === true ? { [ENV.machineArn]: MACHINE } : {}),
+    ...(access?.invokes === undefined ? {} : { [ENV.dryRunArn]: localArn(access.invokes) }),
+    ...more,
+  });
   expect(outcome.node).toMatch(/^v24\./);
   expect(outcome.kind, JSON.stringify(outcome)).not.toBe('not_loaded');
   return outcome;
@@ -78,6 +79,36 @@ describe('API functions', () => {
   test('health answers 503 when the ledger is away', async () => {
     const outcome = await call('health', request({ method: 'GET', path: '/health' }));
     expect(answerOf(outcome)).toMatchObject({ statusCode: 503 });
+  });
+});
+
+describe('reconcile asks the dry run from its bundle', () => {
+  const endpoint = { method: 'POST', path: '/intents/{id}/reconciliation' } as const;
+  const event = { ...request(endpoint, CALLER), body: '{"dryRun":true}' };
+
+  test('and passes on what it answers', async () => {
+    const dry = { statusCode: 200, headers: { etag: '"7"' }, body: '{"verdict":"found"}' };
+    const asked: unknown[] = [];
+    const lambda = await startLambda({
+      functions: [DRY_RUN],
+      invoke: async (name, payload) => {
+        asked.push({ name, payload });
+        return dry;
+      },
+    });
+    const outcome = await call('reconcile', event, { AWS_ENDPOINT_URL_LAMBDA: lambda.endpoint });
+    await lambda.close();
+    expect(outcome).toMatchObject({ kind: 'answered', answer: dry });
+    expect(asked).toEqual([{ name: DRY_RUN.function, payload: JSON.parse(JSON.stringify(event)) }]);
+  });
+
+  test('and has failed where it is not there', async () => {
+    expect(answerOf(await call('reconcile', event))).toMatchObject({ statusCode: 500 });
+  });
+
+  test('which lets in nobody without a token, and says by a problem that the ledger is away', async () => {
+    expect(answerOf(await call('dry-run', request(endpoint)))).toMatchObject({ statusCode: 403 });
+    expect(answerOf(await call('dry-run', event))).toMatchObject({ statusCode: 503 });
   });
 });
 

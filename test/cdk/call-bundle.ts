@@ -40,11 +40,16 @@ const ENVIRONMENT = {
   AWS_ENDPOINT_URL_DYNAMODB: NOWHERE,
   AWS_ENDPOINT_URL_SFN: NOWHERE,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: NOWHERE,
+  AWS_ENDPOINT_URL_LAMBDA: NOWHERE,
   [ENV.table]: 'ledger',
 };
 
-/** @param machineArn set for functions that start runs, as the template does. */
-export async function callBundle(dir: string, event: unknown, machineArn?: string): Promise<Outcome> {
+/** @param more settings of this function alone: what the template gives it, or an endpoint that is there. */
+export async function callBundle(
+  dir: string,
+  event: unknown,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Outcome> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [
@@ -56,7 +61,7 @@ export async function callBundle(dir: string, event: unknown, machineArn?: strin
     ],
     {
       cwd: dir,
-      env: machineArn === undefined ? ENVIRONMENT : { ...ENVIRONMENT, [ENV.machineArn]: machineArn },
+      env: { ...ENVIRONMENT, ...more },
       timeout: 30_000,
     },
   );

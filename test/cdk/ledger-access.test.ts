@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { bundleAll } from '../../cdk/bundle.ts';
 import { deployedFunctions, type TableAction } from '../../cdk/deployed.ts';
+import { endpoints } from '../../functions/endpoints.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { DRY_RUN } from '../../lib/platform/names.ts';
 import { newFolder, ROOT } from './synthesised.ts';
 
 type Need = TableAction | 'due' | 'list' | 'attention';
@@ -21,6 +23,9 @@ const NEEDS: Readonly<Record<keyof Ledger, readonly Need[]>> = {
   bind: ['PutItem'],
   boundTo: ['GetItem'],
   hold: ['PutItem'],
+  beginSearch: ['GetItem', 'UpdateItem'],
+  takeCalls: ['UpdateItem'],
+  endSearch: ['UpdateItem'],
   addEvidence: ['PutItem'],
   evidence: ['Query'],
   countConflicts: ['Query'],
@@ -64,6 +69,15 @@ test('only bundles of functions that may read secrets can ask for one', () => {
 test('only bundles of functions that start runs can start one', () => {
   const wanted = deployedFunctions().filter(({ access }) => access.startsRuns === true);
   expect(having('StartExecution')).toEqual(wanted.map(({ name }) => name));
+});
+
+test('only bundles of functions that may invoke another can do it, and none of them can read a secret', () => {
+  const wanted = deployedFunctions().filter(({ access }) => access.invokes !== undefined);
+  expect(having('X-Amz-Invocation-Type')).toEqual(wanted.map(({ name }) => name));
+  expect(wanted.map(({ name, access }) => [name, access.invokes])).toEqual([['reconcile', DRY_RUN.function]]);
+  const asking = endpoints.filter((each) => each.asks !== undefined);
+  expect(asking.map((each) => [each.function, each.asks])).toEqual([['reconcile', DRY_RUN.function]]);
+  expect(having('GetSecretValue').filter((name) => wanted.some((each) => each.name === name))).toEqual([]);
 });
 
 function having(word: string): readonly string[] {

@@ -54,6 +54,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'dynamodb:GetItem, dynamodb:Query, dynamodb:UpdateItem on Ledger',
     writes,
     starts,
+    'lambda:InvokeFunction on DryRunFunction',
     traces,
   ],
   // It looks outside; nothing here can write.

@@ -79,10 +79,21 @@ describe('functions', () => {
         .object({ Variables: z.record(z.string(), z.unknown()) })
         .parse(made.Properties['Environment']);
       const strange = Object.keys(names.Variables).filter(
-        (name) => name !== ENV.table && name !== ENV.machineArn,
+        (name) => name !== ENV.table && name !== ENV.machineArn && name !== ENV.dryRunArn,
       );
       expect(strange).toEqual([]);
     }
+  });
+
+  test('only who asks the dry run knows where it is, and it ends before who asks it', () => {
+    const known = functions().filter(([, made]) => JSON.stringify(made).includes(ENV.dryRunArn));
+    expect(known.map(([id]) => id)).toEqual(['ReconcileFunction']);
+    const environment = z
+      .object({ Variables: z.record(z.string(), z.unknown()) })
+      .parse(known[0]?.[1].Properties['Environment']);
+    expect(nameOf(environment.Variables[ENV.dryRunArn])).toBe('DryRunFunction');
+    const seconds = (id: string) => Number(stack.resources.get(id)?.Properties['Timeout']);
+    expect(seconds('ReconcileFunction') - seconds('DryRunFunction')).toBeGreaterThanOrEqual(2);
   });
 
   test('only send has its concurrency reserved', () => {

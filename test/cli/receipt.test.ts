@@ -62,6 +62,7 @@ async function run(args: readonly string[], stdin: readonly (string | Uint8Array
   }
   const terminal = {
     stdin: chunks(),
+    settings: {},
     out: (line: string) => void out.push(line),
     err: (line: string) => void err.push(line),
   };
@@ -285,7 +286,12 @@ describe('what is no receipt at all', () => {
       }
     }
     const out: string[] = [];
-    const terminal = { stdin: endless(), out: (line: string) => void out.push(line), err: () => undefined };
+    const terminal = {
+      stdin: endless(),
+      settings: {},
+      out: (line: string) => void out.push(line),
+      err: () => undefined,
+    };
     expect(await main(['receipt', 'verify', '-'], terminal)).toBe(1);
     expect(given).toBe(MOST_BYTES / 1024 + 1);
   });

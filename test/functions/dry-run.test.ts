@@ -1,4 +1,4 @@
-/** The dry run's endpoint: its own caller's intents only, and every item of the table stays as it was. */
+/** The dry run as it is asked for: its own caller's intents only, and every item of the table stays as it was. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { apiDocument } from '../../functions/api-document.ts';
 import { dryRunAnswer } from '../../functions/dry-run-schemas.ts';
@@ -41,12 +41,13 @@ async function stored(change: Partial<Intent> = {}): Promise<string> {
   return intentId;
 }
 
-const ask = (id: string, call: Call = {}) => rig.call('dry-run', { id, claims: OTTO, ...call });
+const DRY = '{"dryRun":true}';
+const ask = (id: string, call: Call = {}) => rig.call('reconcile', { id, claims: OTTO, body: DRY, ...call });
 
 /** By the published form, and strictly by the schema that it is made from. */
 function misfits(value: unknown): unknown[] {
-  const media = contract.operations.get('dry-run')?.answer(200, 'application/json');
-  if (media === undefined) throw new Error('dry-run is not described');
+  const media = contract.operations.get('reconcile')?.answer(200, 'application/json');
+  if (media === undefined) throw new Error('reconcile is not described');
   return [...contract.misfits(media, value), ...(dryRunAnswer.safeParse(value).error?.issues ?? [])];
 }
 
@@ -69,7 +70,7 @@ describe.each([
   test('is looked at, and no item of the table is another one then', async () => {
     const id = await stored(change);
     const before = await rig.rows();
-    const answer = await ask(id, { body: '{}' });
+    const answer = await ask(id);
     expect(answer).toMatchObject({
       status: 200,
       headers: { etag: '"2"', 'cache-control': 'no-store' },
@@ -120,18 +121,61 @@ describe('who is not let in', () => {
   });
 });
 
-test.each([
-  ['{"dryRun":false}', { errors: [{ pointer: '', detail: 'Unknown: dryRun' }] }],
-  ['look', { detail: 'The body is not one JSON value.' }],
-])('the body %s is refused', async (body, extras) => {
-  const answer = await ask(await stored(UNKNOWN), { body });
-  expect({ status: answer.status, problem: answer.json }).toEqual(problemOf('invalid-request', extras));
+describe('a wish that is not clear', () => {
+  const wanted = { detail: 'Known query parameters: none.' };
+  const type = (received: string) => ({
+    errors: [{ pointer: '/dryRun', detail: `Invalid input: expected boolean, received ${received}` }],
+  });
+  test.each<[string, Call, object]>([
+    ['null', { body: '{"dryRun":null}' }, type('null')],
+    ['a text', { body: '{"dryRun":"true"}' }, type('string')],
+    ['a number', { body: '{"dryRun":1}' }, type('number')],
+    ['another name', { body: '{"dryrun":true}' }, { errors: [{ pointer: '', detail: 'Unknown: dryrun' }] }],
+    ['no JSON', { body: 'look' }, { detail: 'The body is not one JSON value.' }],
+    ['a query', { body: '', query: { dryRun: 'true' } }, wanted],
+    ['a query beside the body', { query: { dryRun: 'false' } }, wanted],
+  ])('as %s is refused: nothing is started and nothing written', async (_, call, extras) => {
+    const id = await stored(UNKNOWN);
+    const before = await rig.rows();
+    const answer = await ask(id, call);
+    expect({ status: answer.status, problem: answer.json }).toEqual(problemOf('invalid-request', extras));
+    expect(await rig.rows()).toEqual(before);
+    expect(rig.starts).toEqual([]);
+  });
+
+  test('said twice is refused', async () => {
+    const id = await stored(UNKNOWN);
+    const before = await rig.rows();
+    const answer = await ask(id, { body: '{"dryRun":true,"dryRun":false}' });
+    expect(answer).toMatchObject({ status: 400, json: { type: '/problems/invalid-request' } });
+    expect(await rig.rows()).toEqual(before);
+    expect(rig.starts).toEqual([]);
+  });
 });
 
-test('a query is refused', async () => {
-  const answer = await ask(await stored(UNKNOWN), { query: { dryRun: 'true' } });
-  const detail = 'Known query parameters: none.';
-  expect({ status: answer.status, problem: answer.json }).toEqual(problemOf('invalid-request', { detail }));
+test.each([['{"dryRun":false}'], ['{}'], ['']])('the body %j starts a look', async (body) => {
+  const id = await stored(UNKNOWN);
+  const answer = await ask(id, { body });
+  expect(answer).toMatchObject({
+    status: 202,
+    json: { id, state: 'unknown', explanation: expect.any(String) },
+  });
+  expect(rig.starts).toHaveLength(1);
+});
+
+test('a body in base64 is passed on as it came', async () => {
+  const body = Buffer.from(DRY).toString('base64');
+  expect(await ask(await stored(UNKNOWN), { body, base64: true })).toMatchObject({ status: 200 });
+  expect(rig.starts).toEqual([]);
+});
+
+test('the function that answers it lets in nobody more when it is called past the one that asks', async () => {
+  const id = await stored(UNKNOWN);
+  const past = (claims: Claims | null) => rig.call('dry-run', { id, body: DRY, claims });
+  expect(await past(OTTO)).toMatchObject({ status: 200, json: { id } });
+  expect(await past(null)).toMatchObject({ status: 403 });
+  expect(await past({ ...OTTO, kind: 'agent' })).toMatchObject({ status: 403 });
+  expect(await past({ ...OTTO, unit: 'events' })).toMatchObject({ status: 404 });
 });
 
 test('with the ledger away it is 503, never 404 and never a verdict', async () => {

@@ -371,7 +371,7 @@ describe('look again', () => {
   });
 
   test.each([
-    ['{"dryRun":true}', { errors: [{ pointer: '', detail: 'Unknown: dryRun' }] }],
+    ['{"look":"now"}', { errors: [{ pointer: '', detail: 'Unknown: look' }] }],
     ['[]', { errors: [{ pointer: '', detail: 'Invalid input: expected object, received array' }] }],
     ['look', { detail: 'The body is not one JSON value.' }],
   ])('refuses the body %s and writes nothing', async (body, extras) => {

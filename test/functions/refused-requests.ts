@@ -68,7 +68,7 @@ export const REFUSED_KEYS: readonly Refused[] = [
 const NOT_JSON = detail('The body is not one JSON value.');
 const INEXACT = detail('A number in the body cannot be kept exactly; send it as a string.');
 const TWICE = detail('An object in the body names a member twice.');
-const HALF = detail('A string in the body holds half a character (a lone surrogate).');
+const HALF = 'in the body holds half a character (a lone surrogate) at position 0.';
 
 export const REFUSED_JSON: readonly Refused[] = [
   { title: 'no body', body: '', ...NOT_JSON },
@@ -90,8 +90,16 @@ export const REFUSED_JSON: readonly Refused[] = [
     ...INEXACT,
   },
   { title: 'a fraction of 20 digits', body: withPayload('"quantity":0.12345678901234567891'), ...INEXACT },
-  { title: 'a lone surrogate', body: withPayload('"sku":"\\ud83c"'), ...HALF },
-  { title: 'a lone surrogate in a name', body: withPayload('"\\udf75":1'), ...HALF },
+  {
+    title: 'a lone surrogate',
+    body: withPayload('"sku":"\\ud83c"'),
+    ...at('/payload/sku', `A string ${HALF}`),
+  },
+  {
+    title: 'a lone surrogate in a name',
+    body: withPayload('"\\udf75":1'),
+    ...at('/payload', `A member name ${HALF}`),
+  },
 ];
 
 const EXTRA = at('/payload', 'Unrecognized key: "x"');

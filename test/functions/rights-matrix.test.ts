@@ -5,14 +5,24 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Endpoint, endpoints, type Scope } from '../../functions/endpoints.ts';
+import { type Scope, endpoints as table } from '../../functions/endpoints.ts';
 import type { Intent } from '../../lib/domain/intent.ts';
 import { intentIdOf } from '../../lib/workflow/accept.ts';
 import { type ApiRig, type Claims, startApiRig } from '../support/api-rig.ts';
-import { type Aim, aimedAt, lineOf, nameOf, needlessLines, OPEN } from '../support/endpoint-lines.ts';
+import {
+  type Aim,
+  aimedAt,
+  lineOf,
+  nameOf,
+  needlessLines,
+  OPEN,
+  type Tried,
+  triedOf,
+} from '../support/endpoint-lines.ts';
 import { intentOf } from '../support/kit.ts';
 import { type Seen, type ServedApi, serveApi } from '../support/served-api.ts';
 
+const endpoints = triedOf(table);
 const SCOPES: readonly Scope[] = ['submit', 'read', 'approve', 'operate', 'admin'];
 const SCOPE_SETS: readonly (readonly Scope[])[] = [[], ...SCOPES.map((scope) => [scope]), SCOPES];
 /** What an agent never does, whatever its token says. */
@@ -70,7 +80,7 @@ function outcomeOf(endpoint: Guarded, { scopes, kind, target }: Cell): Outcome {
 
 const ALL_RIGHTS: Omit<Cell, 'target'> = { scopes: SCOPES, kind: 'person' };
 
-type Guarded = Endpoint & { readonly scope: Scope };
+type Guarded = Tried & { readonly scope: Scope };
 const guarded = endpoints.filter((each): each is Guarded => each.scope !== null);
 const named = guarded.map((endpoint) => ({ name: nameOf(endpoint), endpoint }));
 
@@ -156,7 +166,7 @@ describe('without a token', () => {
     const without = (name: keyof Claims) =>
       Object.fromEntries(Object.entries(whole).filter(([each]) => each !== name)) as Claims;
     for (const claims of [null, without('sub'), without('tenant'), without('unit'), without('kind')]) {
-      const answer = await rig.call(endpoint.function, { id: ABSENT_ID, claims, body: '{}' });
+      const answer = await rig.call(endpoint.by ?? endpoint.function, { id: ABSENT_ID, claims, body: '{}' });
       expect([answer.status, answer.text]).toEqual([FORBIDDEN.status, FORBIDDEN.text]);
     }
   });
@@ -333,7 +343,7 @@ function wayIn(): Guarded {
 type Stored = Readonly<Record<keyof typeof OTHERS, Intent>>;
 
 /** One intent of each other owner, in the state that the endpoint serves. */
-async function storedTargets(endpoint: Endpoint): Promise<Stored> {
+async function storedTargets(endpoint: Tried): Promise<Stored> {
   const ledger = await rig.ledger();
   const [other_unit, other_tenant] = [
     newIntent(endpoint, OTHERS.other_unit),
@@ -344,7 +354,7 @@ async function storedTargets(endpoint: Endpoint): Promise<Stored> {
   return { other_unit, other_tenant };
 }
 
-function newIntent(endpoint: Endpoint, owner: { readonly tenant: string; readonly unit: string }): Intent {
+function newIntent(endpoint: Tried, owner: { readonly tenant: string; readonly unit: string }): Intent {
   const [now, key] = [Date.now(), fresh()];
   const [route, action] =
     owner.tenant === 'acme' ? ['signed', 'reserve-signed'] : ['umbra-free', 'reserve-freely'];
@@ -359,13 +369,13 @@ function newIntent(endpoint: Endpoint, owner: { readonly tenant: string; readonl
 }
 
 /** At the own target, fresh. */
-function newAim(endpoint: Endpoint, { kind }: Pick<Cell, 'kind'>): Aim {
+function newAim(endpoint: Tried, { kind }: Pick<Cell, 'kind'>): Aim {
   const intent = newIntent(endpoint, OWN);
   return { intent, route: ROUTES.own, fresh: fresh(), subject: SUBJECTS[kind], now: intent.createdAt };
 }
 
 /** Each way to aim at the target of a cell; a malformed name has many. */
-function aimsAt(endpoint: Endpoint, cell: Cell, stored: Stored): Aim[] {
+function aimsAt(endpoint: Tried, cell: Cell, stored: Stored): Aim[] {
   const own = newAim(endpoint, cell);
   const at = (id: string, route: string, intent = own.intent): Aim => ({
     ...own,
@@ -404,12 +414,7 @@ interface Extra {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-async function ask(
-  endpoint: Endpoint,
-  cell: Omit<Cell, 'target'>,
-  aim: Aim,
-  extra: Extra = {},
-): Promise<Seen> {
+async function ask(endpoint: Tried, cell: Omit<Cell, 'target'>, aim: Aim, extra: Extra = {}): Promise<Seen> {
   const { method } = endpoint;
   const line = lineOf(endpoint);
   const path = endpoint.path
@@ -437,7 +442,7 @@ function tokenOf({ scopes, kind }: Omit<Cell, 'target'>): Promise<string> {
   return token;
 }
 
-function kindOf(endpoint: Endpoint): 'intent' | 'route' {
+function kindOf(endpoint: Tried): 'intent' | 'route' {
   return aimedAt(endpoint) === 'route' ? 'route' : 'intent';
 }
 

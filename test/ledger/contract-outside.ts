@@ -64,6 +64,46 @@ export function outsideContract(name: string, make: () => Ledger): void {
       expect(got.filter((each) => each.kind === 'mine')).toHaveLength(1);
     });
 
+    const account = () => ({ provider: 'p', account: unique(), environment: 'test' as const });
+
+    it('counts calls by account and minute, up to what is wanted and not one more', async () => {
+      const one = account();
+      const take = (calls: number, minute = 100, upTo = 10) => ledger.takeCalls(one, { minute, calls, upTo });
+      expect([await take(6), await take(5), await take(4), await take(1)]).toEqual([
+        true,
+        false,
+        true,
+        false,
+      ]);
+      expect(await take(1, 100, 11), 'somebody who may fill it further').toBe(true);
+      expect(await ledger.takeCalls(account(), { minute: 100, calls: 10, upTo: 10 })).toBe(true);
+      expect([await take(10, 101), await take(1, 101), await take(11, 102)]).toEqual([true, false, false]);
+    });
+
+    it('a clock that is behind counts in the minute that others are in; one far ahead does not stop them', async () => {
+      const one = account();
+      const take = (minute: number) => ledger.takeCalls(one, { minute, calls: 1, upTo: 1 });
+      expect([await take(100), await take(99), await take(101)]).toEqual([true, false, true]);
+      expect([await take(5000), await take(102), await take(102)]).toEqual([true, true, false]);
+    });
+
+    it('a search begins with as many calls as the last one took, and into an empty minute always', async () => {
+      const one = account();
+      const begin = (minute: number, upTo: number) => ledger.beginSearch(one, { minute, upTo });
+      expect([await begin(1, 3), await begin(1, 3)]).toEqual([1, 1]);
+      await ledger.endSearch(one, 12);
+      expect([await begin(1, 13), await begin(1, 14), await begin(1, 14)]).toEqual([null, 12, null]);
+      expect([await begin(2, 5), await begin(2, 5)]).toEqual([12, null]);
+      await ledger.endSearch(account(), 7);
+    });
+
+    it('of 20 who take at once no more get calls than there are', async () => {
+      const one = account();
+      const wanted = { minute: 7, calls: 2, upTo: 9 };
+      const got = await Promise.all(Array.from({ length: 20 }, () => ledger.takeCalls(one, wanted)));
+      expect(got.filter(Boolean)).toHaveLength(4);
+    });
+
     it('keeps the first event of an id, in every field', async () => {
       const first = event({ matchedTo: someone(), dueAt: NOW + 5 });
       expect(await ledger.takeEvent(first)).toEqual(first);

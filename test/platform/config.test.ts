@@ -123,6 +123,11 @@ describe('the routes file', () => {
     expect(parseRoutes(file(local))[0]?.applyDelayMs).toBe(500);
   });
 
+  it('an account may be a decentralised identifier', () => {
+    const account = 'did:plc:abcdefghijklmnopqrstuvwx';
+    expect(parseRoutes(file({ ...ROUTE, account }))[0]?.account).toBe(account);
+  });
+
   it('a provider that is not built in is refused', () => {
     const routes = parseRoutes(file({ ...ROUTE, provider: 'nobody' }));
     expect(() => registryOf(routes)).toThrow(/no provider is called nobody/);

@@ -201,10 +201,14 @@ const VALUE = { $type: 'app.bsky.feed.post', text: POST['text'], createdAt: CREA
 interface Told {
   readonly probe?: { readonly status: number; readonly body: unknown };
   readonly record?: { readonly status: number; readonly body: unknown };
+  /** On bsky.app; a host that the route does not name unless told. */
   readonly page?: ReadAnswer;
+  /** What the server shows a stranger; the same record unless told. */
+  readonly stranger?: ReadAnswer;
 }
 
-function looking({ probe = PROBE, record = onFile('get a record that is not there'), page }: Told = {}) {
+function looking(told: Told = {}) {
+  const { probe = PROBE, record = onFile('get a record that is not there'), page, stranger } = told;
   const asked: string[] = [];
   const get = async (path: string): Promise<ReadAnswer> => {
     asked.push(path);
@@ -213,7 +217,8 @@ function looking({ probe = PROBE, record = onFile('get a record that is not ther
   };
   const visit = async (url: string): Promise<ReadAnswer> => {
     asked.push(url);
-    return page ?? NOWHERE_ELSE.visit();
+    if (url.startsWith('https://bsky.app/')) return page ?? NOWHERE_ELSE.visit();
+    return stranger ?? { kind: 'answered', status: record.status, body: JSON.stringify(record.body) };
   };
   const place = { account: ALICE, environment: 'test' } as const;
   const times = { baseUrl: 'https://pds.test', startedAt: NOW, visibilityLagMs: 0 };
@@ -355,25 +360,53 @@ describe('a readback', () => {
 
   const url = `https://bsky.app/profile/${ALICE}/post/${postKey(OURS.id)}`;
   const page = (status: number, body: string): ReadAnswer => ({ kind: 'answered', status, body });
-  it('names its page only where a stranger saw the post there', async () => {
-    const shown = page(200, `<head><link rel="alternate" href="${OUR_URI}" /></head>`);
-    const { asked, look } = looking({ record: held(VALUE), page: shown });
+  const onServer = `https://pds.test/xrpc/com.atproto.repo.getRecord?${new URLSearchParams({
+    ...{ repo: ALICE, collection: 'app.bsky.feed.post', rkey: postKey(OURS.id) },
+  })}`;
+  const shown = page(200, `<head><link rel="alternate" href="${OUR_URI}" /></head>`);
+  it.each<{ told: Told; visited: string[]; because: string }>([
+    { told: { page: shown }, visited: [url], because: 'the route names bsky.app, and its page comes first' },
+    { told: {}, visited: [url, onServer], because: 'it does not, and the server itself shows the record' },
+  ])('names $visited, because $because', async ({ told, visited }) => {
+    const { asked, look } = looking({ record: held(VALUE), ...told });
     const lookup = await bluesky.read(look, OURS, OUR_URI);
     const [record] = lookup.kind === 'seen' ? lookup.records : [];
-    expect([asked.at(-1), record?.url]).toEqual([url, url]);
+    expect(asked.filter((each) => each.startsWith('https:'))).toEqual(visited);
+    expect(record?.url).toBe(visited.at(-1));
     expect(record && bluesky.verify(OURS, record)['publicUrl']).toBe(true);
-    const hidden = await bluesky.read(looking({ record: held(VALUE) }).look, OURS, OUR_URI);
-    const [unvisited] = hidden.kind === 'seen' ? hidden.records : [];
-    expect(unvisited && 'publicUrl' in bluesky.verify(OURS, unvisited), 'a check not made').toBe(false);
   });
 
-  it.each([
-    { at: page(404, ''), error: 'page_status_404' },
-    { at: page(200, '<head></head>'), error: 'page_without_post' },
-    { at: page(200, `<link rel="alternate" href="${OUR_URI}x" />`), error: 'page_without_post' },
-    { at: { kind: 'failed', error: 'timeout' } as const, error: 'page_timeout' },
-  ])('is taken again while its page says $error', async ({ at, error }) => {
-    const { look } = looking({ record: held(VALUE), page: at });
+  it('below a base URL with a path, the public URL is below it too', async () => {
+    const { asked, look } = looking({ record: held(VALUE) });
+    await bluesky.read({ ...look, baseUrl: 'https://pds.test/at/' }, OURS, OUR_URI);
+    expect(asked.at(-1)).toBe(onServer.replace('/xrpc', '/at/xrpc'));
+  });
+
+  it('what a search saw was seen by no stranger, and does not pass', async () => {
+    const lookup = await found({ record: held(VALUE) });
+    const [record] = lookup.kind === 'seen' ? lookup.records : [];
+    expect(record && bluesky.verify(OURS, record)).toMatchObject({ payload: true, publicUrl: false });
+  });
+
+  it.each<{ told: Told; error: string }>([
+    { told: { page: page(404, '') }, error: 'page_status_404' },
+    { told: { page: page(200, '<head></head>') }, error: 'page_without_post' },
+    { told: { page: page(200, `<link rel="alternate" href="${OUR_URI}x" />`) }, error: 'page_without_post' },
+    { told: { page: { kind: 'failed', error: 'timeout' } }, error: 'page_timeout' },
+    { told: { stranger: { kind: 'failed', error: 'host_not_allowed' } }, error: 'page_host_not_allowed' },
+    { told: { stranger: { kind: 'failed', error: 'timeout' } }, error: 'page_timeout' },
+    { told: { stranger: page(400, '{"error":"RecordNotFound","message":""}') }, error: 'page_status_400' },
+    { told: { stranger: page(200, '<html>') }, error: 'page_without_post' },
+    {
+      told: { stranger: page(200, JSON.stringify(held({ ...VALUE, text: 'x' }).body)) },
+      error: 'page_without_post',
+    },
+    {
+      told: { stranger: page(200, JSON.stringify(held(VALUE, postUri(ALICE, 'other')).body)) },
+      error: 'page_without_post',
+    },
+  ])('is taken again while strangers are told $error', async ({ told, error }) => {
+    const { look } = looking({ record: held(VALUE), ...told });
     expect(await bluesky.read(look, OURS, OUR_URI)).toEqual({ kind: 'failed', error });
   });
 });

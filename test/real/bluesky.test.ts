@@ -8,117 +8,37 @@ import type { Intent, JsonObject } from '../../lib/domain/intent.ts';
 import type { Policy } from '../../lib/domain/route.ts';
 import { bluesky } from '../../lib/providers/bluesky.ts';
 import { postKey, postUri } from '../../lib/providers/bluesky-key.ts';
-import { reader } from '../../lib/providers/reader.ts';
-import { sendOnce } from '../../lib/providers/transport.ts';
-import { type CrashPoint, crashes } from '../support/crash.ts';
-import { POLICY, routeTo } from '../support/kit.ts';
-import { type World, world } from '../support/world.ts';
-import { FAULTS, type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+import { FAULTS, type Fault } from './fault-proxy.ts';
 import { POSTS, SECRETS } from './ground.ts';
-import { keyOf, writeOf } from './posts.ts';
-import { type RealPds, startRealPds } from './real-pds.ts';
-import { type HeldRecord, recordsOf } from './record-book.ts';
+import { writeOf } from './posts.ts';
+import {
+  accepted,
+  CREATED_AT,
+  EVERY_CHECK,
+  embedOf,
+  KINDS,
+  LIMIT_MS,
+  type Product,
+  postsOf,
+  productOf,
+  type Rig,
+  recordOf,
+  type Setting,
+  startRig,
+  submissionOf,
+} from './product.ts';
+import { recordsOf } from './record-book.ts';
 import { call } from './xrpc.ts';
 
 const PUT = 'com.atproto.repo.putRecord';
-const CREATED_AT = '2026-11-30T09:00:00.000Z';
-/** For a server on shared cores, and for one that will not answer. */
-const PATIENT_MS = 3000;
-const LIMIT_MS = 500;
-
-const ONE_DOT = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
 /** Uploaded by nobody. */
 const NO_BLOB = 'bafkreiaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
 
-let pds: RealPds;
-let proxy: FaultProxy;
-/** Of another account, to be replied to. */
-let parent: { readonly uri: string; readonly cid: string };
-/** Uploaded, as the server names it. */
-let image: { readonly ref: { readonly $link: string }; readonly mimeType: string; readonly size: number };
+let rig: Rig;
 beforeAll(async () => {
-  pds = await startRealPds();
-  proxy = await startFaultProxy(pds.port);
-  const { bob } = pds;
-  const input = writeOf(bob, keyOf(1), 'What tea today?');
-  const { body } = await call(pds.url, { nsid: PUT, input, token: bob.accessToken });
-  const { uri, cid } = body as typeof parent;
-  parent = { uri, cid };
-  const bytes = { type: 'image/png', content: new Uint8Array(ONE_DOT) };
-  const token = pds.alice.accessToken;
-  const uploaded = await call(pds.url, { nsid: 'com.atproto.repo.uploadBlob', bytes, token });
-  image = (uploaded.body as { blob: typeof image }).blob;
+  rig = await startRig();
 });
-afterAll(async () => {
-  await proxy?.close();
-  await pds?.close();
-});
-
-interface Setting {
-  readonly policy?: Partial<Policy>;
-  readonly token?: string | null;
-  readonly account?: string;
-  readonly points?: readonly CrashPoint[];
-}
-
-/** The product with a route to the proxy; its worker dies at the named POSTs. */
-function productOf({ policy, token = pds.alice.accessToken, account, points = [] }: Setting = {}): World {
-  const crash = crashes(points);
-  const own = token === null ? {} : { authorization: `Bearer ${token}` };
-  return world({
-    live: crash.live,
-    wrapTransport: crash.transport,
-    beside: () => ({
-      baseUrl: proxy.url,
-      providers: [bluesky],
-      transport: (request) => sendOnce({ ...request, headers: { ...request.headers, ...own } }),
-      // No credential: everybody can read a repository.
-      get: reader({ baseUrl: proxy.url, headers: {}, timeoutMs: 10_000 }),
-      routes: [
-        routeTo(proxy.url, {
-          ...{ name: 'bluesky', provider: 'bluesky', account: account ?? pds.alice.did, action: 'post' },
-          ...{ keyField: null, applyDelayMs: null, visibilityLagMs: null },
-          policy: {
-            ...POLICY,
-            ...{ requestMs: PATIENT_MS, resend: 'after_search' },
-            repeatOn: [...POLICY.repeatOn, 'body_cut', 'bad_answer'],
-            ...policy,
-          },
-        }),
-      ],
-    }),
-  });
-}
-
-type Kind = 'post' | 'reply' | 'picture';
-const KINDS: readonly Kind[] = ['post', 'reply', 'picture'];
-
-function submissionOf(kind: Kind, text: string) {
-  const reply = kind === 'reply' ? { reply: { parent, root: parent } } : {};
-  const { ref, mimeType, size } = image;
-  const dot = { cid: ref.$link, mime_type: mimeType, size, alt: 'a dot' };
-  const images = kind === 'picture' ? { images: [dot] } : {};
-  const payload: JsonObject = { text, created_at: CREATED_AT, langs: ['en'], ...reply, ...images };
-  return { route: 'bluesky', key: text, payload, parent: kind === 'reply' ? parent.uri : null };
-}
-
-function embedOf(blob: object) {
-  return { $type: 'app.bsky.embed.images', images: [{ alt: 'a dot', image: { $type: 'blob', ...blob } }] };
-}
-
-async function accepted(product: World, kind: Kind, text: string): Promise<Intent> {
-  const answer = await product.submit(submissionOf(kind, text));
-  if (answer.kind !== 'accepted') throw new Error(`Not accepted: ${JSON.stringify(answer)}`);
-  return answer.intent;
-}
-
-async function postsOf(text: string): Promise<readonly HeldRecord[]> {
-  const held = await Promise.all([pds.alice, pds.bob].map(({ did }) => recordsOf(pds.url, did, POSTS)));
-  return held.flat().filter(({ value }) => value['text'] === text);
-}
+afterAll(() => rig?.close());
 
 const attemptsOf = (intent: Intent) => intent.attempts.length;
 
@@ -160,10 +80,6 @@ const PLAYS: readonly Play[] = [
   { fault: 'kill_after', attempts: 1, because: 'the worker died before it could write the answer down' },
 ];
 
-const EVERY_CHECK = Object.fromEntries(
-  ['author', 'reference', 'payload', 'media', 'parent', 'visibility'].map((name) => [name, true]),
-);
-
 const done: { readonly posts: number; readonly attempts: number; readonly state: string }[] = [];
 
 describe.each(KINDS)('a %s', (kind) => {
@@ -176,14 +92,14 @@ describe.each(KINDS)('a %s', (kind) => {
     const { fault, policy = {} } = play;
     const text = `${kind} ${fault} ${policy.resend ?? ''}, 茶 👀`;
     const died = fault === 'kill_before' || fault === 'kill_after';
-    const product = productOf({ policy, points: died ? [{ at: 0, mode: fault }] : [] });
-    const armed = died ? null : proxy.arm(fault, PUT);
-    const { id } = await accepted(product, kind, text);
+    const product = productOf(rig, { policy, points: died ? [{ at: 0, mode: fault }] : [] });
+    const armed = died ? null : rig.proxy.arm(fault, PUT);
+    const { id } = await accepted(rig, product, kind, text);
     const settled = await product.untilQuiet(id);
     await armed?.hit;
     armed?.release();
     await armed?.done;
-    const posts = await postsOf(text);
+    const posts = await postsOf(rig, text);
     done.push({ posts: posts.length, attempts: attemptsOf(settled), state: settled.state });
 
     expect(posts).toHaveLength(1);
@@ -193,12 +109,7 @@ describe.each(KINDS)('a %s', (kind) => {
       receipt: { checks: EVERY_CHECK },
     });
     expect(attemptsOf(settled)).toBe(play.attempts);
-    expect(posts[0]?.value).toEqual({
-      $type: POSTS,
-      ...{ text, langs: ['en'], createdAt: CREATED_AT },
-      ...(kind === 'reply' ? { reply: { parent, root: parent } } : {}),
-      ...(kind === 'picture' ? { embed: embedOf(image) } : {}),
-    });
+    expect(posts[0]?.value).toEqual(recordOf(rig, kind, text));
   });
 });
 
@@ -221,49 +132,56 @@ test('of all posts and replies none is double and none is lost', () => {
 });
 
 /** Submits, and lives through the first POST only. */
-async function sentOnce(product: World, text: string): Promise<string> {
-  const { id, input } = await product.begin(submissionOf('post', text));
+async function sentOnce(product: Product, text: string): Promise<string> {
+  const { id, input } = await product.begin(submissionOf(rig, 'post', text));
   await product.steps['Send']?.(input);
   expect(await product.read(id)).toMatchObject({ state: 'unknown' });
   return id;
 }
 
 test('a request that arrives after its worker gave up is found, and not sent again', async () => {
-  const product = productOf({ policy: { requestMs: LIMIT_MS } });
-  const armed = proxy.arm('hold', PUT);
+  const product = productOf(rig, { policy: { requestMs: LIMIT_MS } });
+  const armed = rig.proxy.arm('hold', PUT);
   const id = await sentOnce(product, 'held, then seen');
-  expect(await postsOf('held, then seen')).toEqual([]);
+  expect(await postsOf(rig, 'held, then seen')).toEqual([]);
   armed.release();
   expect(await armed.done).toBe(200);
   expect(attemptsOf(await product.untilQuiet(id))).toBe(1);
   expect(await product.read(id)).toMatchObject({ state: 'confirmed' });
-  expect(await postsOf('held, then seen')).toHaveLength(1);
+  expect(await postsOf(rig, 'held, then seen')).toHaveLength(1);
 });
 
 test('two services with ledgers of their own make one post of one intent', async () => {
-  const products = [productOf(), productOf()];
+  const products = [productOf(rig), productOf(rig)];
   const settled = await Promise.all(
     products.map(async (product) => {
-      const { id } = await accepted(product, 'post', 'twice at once');
+      const { id } = await accepted(rig, product, 'post', 'twice at once');
       return product.untilQuiet(id);
     }),
   );
   expect(settled.map(({ state }) => state)).toEqual(['confirmed', 'confirmed']);
-  expect(await postsOf('twice at once')).toHaveLength(1);
+  expect(await postsOf(rig, 'twice at once')).toHaveLength(1);
 });
 
-const REFUSED = [
+interface Refused {
+  readonly what: string;
+  readonly setting: () => Setting;
+  readonly text: string;
+  readonly code: string;
+}
+
+const REFUSED: readonly Refused[] = [
   { what: 'without a token', setting: () => ({ token: null }), text: 'no token', code: 'status_401' },
   { what: 'with a broken token', setting: () => ({ token: 'broken' }), text: 'broken', code: 'status_400' },
   {
     what: 'in the account of another',
-    setting: () => ({ token: pds.bob.accessToken }),
+    setting: () => ({ token: rig.pds.bob.accessToken }),
     text: 'of another',
     code: 'status_401',
   },
   {
     what: 'in an account that is not here',
-    setting: () => ({ account: 'did:plc:nobodyaaaaaaaaaaaaaaaaaa' }),
+    setting: () => ({ route: { account: 'did:plc:nobodyaaaaaaaaaaaaaaaaaa' } }),
     text: 'of nobody',
     code: 'status_403',
   },
@@ -272,11 +190,11 @@ const REFUSED = [
 test.each(REFUSED)(
   'a post $what is rejected with proof, and is not there',
   async ({ setting, text, code }) => {
-    const product = productOf(setting());
-    const { id } = await accepted(product, 'post', text);
+    const product = productOf(rig, setting());
+    const { id } = await accepted(rig, product, 'post', text);
     const settled = await product.untilQuiet(id);
     expect(settled).toMatchObject({ state: 'rejected', attempts: [{ result: { proof: 'refused', code } }] });
-    expect(await postsOf(text)).toEqual([]);
+    expect(await postsOf(rig, text)).toEqual([]);
   },
 );
 
@@ -315,42 +233,42 @@ const PUTS: readonly Put[] = [
 ];
 
 test('what an answer is read as is what the server did', async () => {
-  const { did, accessToken } = pds.alice;
+  const { did, accessToken } = rig.pds.alice;
   const rkey = postKey('answers');
   for (const { what, record, late, reading, held } of PUTS) {
     const token = late === true ? ranOut(accessToken) : accessToken;
     const input = { repo: did, collection: POSTS, rkey, record, swapRecord: null };
-    const { status, body } = await call(pds.url, { nsid: PUT, input, token });
+    const { status, body } = await call(rig.pds.url, { nsid: PUT, input, token });
     expect(bluesky.readAnswer(status, body).kind, what).toBe(reading);
-    const book = await recordsOf(pds.url, did, POSTS);
+    const book = await recordsOf(rig.pds.url, did, POSTS);
     const [post] = book.filter(({ uri }) => uri === postUri(did, rkey));
     expect(post?.value['text'] ?? null, what).toBe(held);
   }
 });
 
 test('another record under our key is never overwritten, and is handed to people', async () => {
-  const product = productOf();
-  const { alice } = pds;
+  const product = productOf(rig);
+  const { alice } = rig.pds;
   const text = 'ours';
   // The id is made of what the caller names, so that a first product tells the key of a second one.
-  const { id } = await accepted(productOf(), 'post', text);
+  const { id } = await accepted(rig, productOf(rig), 'post', text);
   const input = { ...writeOf(alice, postKey(id), 'not ours'), swapRecord: null };
-  expect((await call(pds.url, { nsid: PUT, input, token: alice.accessToken })).status).toBe(200);
-  await accepted(product, 'post', text);
+  expect((await call(rig.pds.url, { nsid: PUT, input, token: alice.accessToken })).status).toBe(200);
+  await accepted(rig, product, 'post', text);
   expect(await product.untilQuiet(id)).toMatchObject({ state: 'handover', handover: { reason: 'mismatch' } });
-  expect(await postsOf(text)).toEqual([]);
-  expect(await postsOf('not ours')).toMatchObject([{ uri: postUri(alice.did, postKey(id)) }]);
+  expect(await postsOf(rig, text)).toEqual([]);
+  expect(await postsOf(rig, 'not ours')).toMatchObject([{ uri: postUri(alice.did, postKey(id)) }]);
 });
 
 test('a post that was deleted before it was ever seen is made again: a free key looks like a new one', async () => {
-  const { alice } = pds;
-  const product = productOf();
-  const armed = proxy.arm('cut_before_answer', PUT);
+  const { alice } = rig.pds;
+  const product = productOf(rig);
+  const armed = rig.proxy.arm('cut_before_answer', PUT);
   const id = await sentOnce(product, 'deleted');
   expect(await armed.done).toBe(200);
   const remove = { repo: alice.did, collection: POSTS, rkey: postKey(id) };
-  await call(pds.url, { nsid: 'com.atproto.repo.deleteRecord', input: remove, token: alice.accessToken });
-  expect(await postsOf('deleted')).toEqual([]);
+  await call(rig.pds.url, { nsid: 'com.atproto.repo.deleteRecord', input: remove, token: alice.accessToken });
+  expect(await postsOf(rig, 'deleted')).toEqual([]);
   expect(await product.untilQuiet(id)).toMatchObject({ state: 'confirmed' });
-  expect(await postsOf('deleted')).toHaveLength(1);
+  expect(await postsOf(rig, 'deleted')).toHaveLength(1);
 });

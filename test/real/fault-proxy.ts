@@ -30,10 +30,19 @@ export interface Armed {
   readonly release: () => void;
 }
 
+/** What else happens while a fault is played; the fault waits for it. */
+export interface Meanwhile {
+  /** Before the server is asked, when it has been sent the whole request, or when it has answered. */
+  readonly when: 'before' | 'during' | 'after';
+  readonly act: () => Promise<unknown>;
+}
+
 export interface FaultProxy {
   readonly url: string;
-  /** Arms a fault for the next request whose path holds this text. */
-  readonly arm: (fault: Fault, path: string) => Armed;
+  /** Arms a fault for the next request whose path holds this text; of several, each for one request, in order. */
+  readonly arm: (fault: Fault, path: string, meanwhile?: Meanwhile) => Armed;
+  /** Takes back the faults that no request has met yet, and names them. */
+  readonly disarm: () => readonly string[];
   /** Every complete request that came in, in order: `POST /xrpc/…`. */
   readonly requests: () => readonly string[];
   /** Ends every connection. Throws when an armed fault was never hit. */
@@ -61,16 +70,17 @@ export async function startFaultProxy(port: number): Promise<FaultProxy> {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${portOf(server)}`,
-    arm: (fault, path) => {
-      const plan = newPlan(fault, path);
+    arm: (fault, path, meanwhile) => {
+      const plan = newPlan(fault, path, meanwhile);
       plans.push(plan);
       return plan.armed;
     },
+    disarm: () => plans.splice(0).map(nameOf),
     requests: () => [...seen],
     close: async () => {
       for (const client of clients) client.destroy();
       await new Promise((closed) => server.close(closed));
-      const unmet = plans.map(({ fault, path }) => `${fault} on ${path}`);
+      const unmet = plans.map(nameOf);
       if (unmet.length > 0) throw new Error(`Cannot close the proxy: never hit ${unmet.join(', ')}`);
     },
   };
@@ -83,7 +93,10 @@ interface Plan {
   readonly hit: () => void;
   readonly finish: (status: number | null) => void;
   readonly released: Promise<void>;
+  readonly meanwhile: Meanwhile | undefined;
 }
+
+const nameOf = ({ fault, path }: Plan): string => `${fault} on ${path}`;
 
 interface Exchange {
   readonly client: net.Socket;
@@ -91,12 +104,12 @@ interface Exchange {
   readonly port: number;
 }
 
-function newPlan(fault: Fault, path: string): Plan {
+function newPlan(fault: Fault, path: string, meanwhile: Meanwhile | undefined): Plan {
   const hit = Promise.withResolvers<void>();
   const done = Promise.withResolvers<number | null>();
   const release = Promise.withResolvers<void>();
   return {
-    ...{ fault, path, hit: hit.resolve, finish: done.resolve, released: release.promise },
+    ...{ fault, path, meanwhile, hit: hit.resolve, finish: done.resolve, released: release.promise },
     armed: { hit: hit.promise, done: done.promise, release: release.resolve },
   };
 }
@@ -115,7 +128,7 @@ function serve(client: net.Socket, exchange: (request: Buffer) => Promise<void>)
 }
 
 async function pass(client: net.Socket, request: Buffer, port: number): Promise<void> {
-  const answer = await ask(port, request);
+  const answer = await ask(port, request).answer;
   if (answer === null) client.resetAndDestroy();
   else client.write(answer);
 }
@@ -126,7 +139,7 @@ async function play(plan: Plan, exchange: Exchange): Promise<void> {
     plan.hit();
     await plan.released;
   }
-  const answer = await asked(plan.fault, port, request);
+  const answer = await asked(plan, port, request);
   if (plan.fault === 'stall') {
     plan.hit();
     // Not `once`: a client that leaves by a reset is no error here.
@@ -142,11 +155,19 @@ async function play(plan: Plan, exchange: Exchange): Promise<void> {
   plan.finish(answer === null ? null : Number(firstWords(answer).split(' ')[1]));
 }
 
-async function asked(fault: Fault, port: number, request: Buffer): Promise<Buffer | null> {
-  if (fault === 'cut_before_request') return null;
-  if (fault !== 'cut_in_request') return ask(port, request);
-  await tell(port, request.subarray(0, -1));
-  return null;
+async function asked({ fault, meanwhile }: Plan, port: number, request: Buffer): Promise<Buffer | null> {
+  const act = async (when: Meanwhile['when']) => {
+    if (meanwhile?.when === when) await meanwhile.act();
+  };
+  await act('before');
+  let answer: Buffer | null = null;
+  if (fault === 'cut_in_request') await tell(port, request.subarray(0, -1));
+  else if (fault !== 'cut_before_request') {
+    const asking = ask(port, request);
+    [answer] = await Promise.all([asking.answer, asking.sent.then(() => act('during'))]);
+  }
+  await act('after');
+  return answer;
 }
 
 /** How many bytes of the answer come back before the cut. */
@@ -157,9 +178,16 @@ function passed(fault: Fault, answer: Buffer): number {
   return fault === 'cut_after_answer' ? answer.length : 0;
 }
 
-/** The server's whole answer, or null when the connection ended without one. */
-function ask(port: number, request: Buffer): Promise<Buffer | null> {
+interface Asking {
+  /** The kernel has the whole request, or never will. */
+  readonly sent: Promise<void>;
+  /** The server's whole answer, or null when the connection ended without one. */
+  readonly answer: Promise<Buffer | null>;
+}
+
+function ask(port: number, request: Buffer): Asking {
   const upstream = net.connect(port, '127.0.0.1');
+  const sent = Promise.withResolvers<void>();
   const { promise, resolve } = Promise.withResolvers<Buffer | null>();
   let bytes = Buffer.alloc(0);
   upstream.on('data', (chunk: Buffer) => {
@@ -169,8 +197,8 @@ function ask(port: number, request: Buffer): Promise<Buffer | null> {
   });
   upstream.on('error', () => resolve(null));
   upstream.once('close', () => resolve(null));
-  upstream.write(request);
-  return promise.finally(() => upstream.destroy());
+  upstream.write(request, () => sent.resolve());
+  return { sent: sent.promise, answer: promise.finally(() => upstream.destroy()) };
 }
 
 /** Ends by a FIN and not by a reset, which could take bytes away that the server has not read yet. */

@@ -31,6 +31,7 @@ export interface RealPds {
   readonly bob: Account;
   /** Ends the process as a power cut would. The accounts, their records and their tokens outlive it. */
   readonly crash: () => Promise<void>;
+  /** Does nothing when it runs. */
   readonly startAgain: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -62,7 +63,7 @@ export async function startRealPds(limits = { rateLimits: false }): Promise<Real
         if (running !== undefined) await kill(running.child);
       },
       startAgain: async () => {
-        running = await run({ ...settings, port });
+        if (running === undefined || isOver(running.child)) running = await run({ ...settings, port });
       },
       close,
     };
@@ -98,8 +99,12 @@ async function run(settings: Settings): Promise<Running> {
   return { child, port };
 }
 
+function isOver(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
 async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (isOver(child)) return;
   const exited = once(child, 'exit');
   child.kill('SIGKILL');
   await exited;

@@ -23,30 +23,32 @@ async function ended({ sent, shown, links = [] }: Row) {
   const intent = await s.sent({ payload: { text: sent, visibility: 'public' } });
   const end = await s.ending(intent);
   const searched = await s.searches(intent);
-  return { end, reasons: JSON.stringify(searched.map((each) => each['seen'] ?? [])) };
+  const reasons = JSON.stringify(searched.map((each) => each['seen'] ?? []));
+  return { end, reasons, body: s.outside.posts[0]?.body.text };
 }
+
+const DECOMPOSED = 'ガールズ café'.normalize('NFD');
+const COMPOSED = 'ガールズ café'.normalize('NFC');
 
 describe('what loses nothing is confirmed', () => {
   it.each<Row>([
-    { sent: 'ガールズ café', shown: (text) => text.normalize('NFD'), because: 'C23: decomposed' },
-    {
-      sent: 'ガールズ café'.normalize('NFD'),
-      shown: (text) => text.normalize('NFC'),
-      because: 'C23: composed',
-    },
-    { sent: 'Å', shown: () => 'Å', because: 'C23: the sign of a unit is its letter' },
+    { sent: COMPOSED, shown: () => DECOMPOSED, because: 'C23: decomposed' },
+    { sent: DECOMPOSED, shown: () => COMPOSED, because: 'C23: composed' },
+    { sent: '2 \u212b', shown: () => '2 \u00c5', because: 'C23: the sign of a unit is its letter' },
+    { sent: '2 \u00c5', shown: () => '2 \u212b', because: 'C23: the letter is the sign of a unit' },
     { sent: 'A & B <x>', shown: () => 'A &amp; B &lt;x&gt;', because: 'C24: entities encoded once' },
     { sent: 'A & B', shown: (text) => text, because: 'C24: entities not encoded at all' },
     { sent: 'A &amp; B', shown: (text) => text, because: 'C24: a literal entity, left alone' },
     { sent: 'A &amp; B', shown: () => 'A &amp;amp; B', because: 'C24: a literal entity, encoded once' },
     { sent: 'one\r\ntwo', shown: () => 'one\ntwo', because: 'C24: line ends' },
     { sent: 'one\ntwo', shown: () => 'one\r\ntwo', because: 'C24: line ends, the other way' },
-    { sent: 'one \n', shown: (text) => text.trimEnd(), because: 'C24: the end trimmed' },
-    { sent: 'one', shown: () => 'one\n', because: 'C24: a line end added' },
+    { sent: 'one\n', shown: () => 'one', because: 'C24: a line end at the end was trimmed' },
+    { sent: 'one', shown: () => 'one\n', because: 'C24: a line end was added' },
+    { sent: 'one\n', shown: (text) => text, because: 'C24: a line end at the end was kept' },
     {
       sent: `See ${LINK} now`,
-      shown: () => 'See https://s.test/1 now',
-      links: [{ shown: 'https://s.test/1', target: LINK }],
+      shown: () => 'See https://s.test/AbC now',
+      links: [{ shown: 'https://s.test/AbC', target: LINK }],
       because: 'C25: a map says where the link leads',
     },
     {
@@ -55,9 +57,29 @@ describe('what loses nothing is confirmed', () => {
       links: [1, 2].map((n) => ({ shown: `https://s.test/${n}`, target: LINK })),
       because: 'C25: two equal links',
     },
+    {
+      sent: `${LINK} and ${LINK}`,
+      shown: () => 'https://s.test/1 and https://s.test/1',
+      links: [{ shown: 'https://s.test/1', target: LINK }],
+      because: 'C25: two equal links under one short one',
+    },
+    {
+      sent: 'See https://お茶.test/抹茶',
+      shown: () => 'See https://s.test/1',
+      links: [{ shown: 'https://s.test/1', target: 'https://xn--t8jy01w.test/抹茶' }],
+      because: 'C25: a host of other letters is told in ASCII',
+    },
+    { sent: 'See example.test/x', shown: (text) => text, because: 'C25: a bare host is left alone' },
+    {
+      sent: 'See example.test/x',
+      shown: () => 'See https://s.test/1',
+      links: [{ shown: 'https://s.test/1', target: 'http://example.test/x' }],
+      because: 'C25: a bare host that became a link',
+    },
   ])('$because', async (row) => {
-    const { end } = await ended(row);
+    const { end, body } = await ended(row);
     expect(end).toEqual({ state: 'confirmed', reason: null, writes: 1, posts: 1 });
+    expect(body, 'sent as it was approved').toBe(row.sent);
   });
 });
 
@@ -72,16 +94,36 @@ describe('what cannot be undone goes to people, and nothing is written again', (
     },
     { sent: 'Look 👀', shown: () => 'Look ????', word: 'emoji_lost', because: 'C24: emoji became marks' },
     {
-      sent: 'Go ⚡️',
-      shown: () => 'Go ⚡',
+      sent: 'Go \u26a1\ufe0f',
+      shown: () => 'Go \u26a1',
       word: 'emoji_lost',
       because: 'C24: a variation selector was dropped',
+    },
+    {
+      sent: 'We \u{1f469}\u200d\u{1f33e} here',
+      shown: () => 'We \u{1f469}\u{1f33e} here',
+      word: 'emoji_lost',
+      because: 'C24: a joiner was dropped',
+    },
+    {
+      sent: `See ${LINK}`,
+      shown: () => 'See https://s.test/1',
+      links: [{ shown: 'https://s.test/1', target: 'https://example.test/a' }],
+      word: 'link_changed',
+      because: 'C25: the map leads to the same page without its query',
     },
     {
       sent: `See ${LINK} now`,
       shown: () => 'See https://s.test/1 now',
       word: 'links_hidden',
       because: 'C25: nothing says where the link leads',
+    },
+    {
+      sent: `${LINK} and ${LINK}`,
+      shown: () => 'https://s.test/1 and https://s.test/2',
+      links: [{ shown: 'https://s.test/1', target: LINK }],
+      word: 'links_hidden',
+      because: 'C25: the map leaves one of two out',
     },
   ])('$because', async ({ word, ...row }) => {
     const { end, reasons } = await ended(row);
@@ -93,7 +135,7 @@ describe('what cannot be undone goes to people, and nothing is written again', (
     { images: () => ['b'.repeat(64)], word: 'images_reencoded' },
     { images: () => [null], word: 'images_reencoded' },
     { images: () => [], word: 'image_missing' },
-  ])('images: $word', async ({ images, word }) => {
+  ])('R06: images are other ones, or fewer: $word', async ({ images, word }) => {
     const s = mediumWorld({ script: ['cut_after_save'], rewriting: { images } });
     s.outside.uploads.set('m1', HASH);
     const intent = await s.sent({ payload: WITH_IMAGE });
@@ -103,20 +145,27 @@ describe('what cannot be undone goes to people, and nothing is written again', (
 });
 
 describe('what is another text is no match, and is shown as a near miss', () => {
-  it.each<{ ours: string; theirs: string; because: string }>([
-    { ours: 'ガ', theirs: 'ｶﾞ', because: 'C23: compatibility forms are other texts' },
+  it.each<{ ours: string; theirs: string; links?: Row['links']; because: string }>([
+    { ours: '\u30ac', theirs: '\uff76\uff9e', because: 'C23: kana half as wide are another text' },
     { ours: 'A & B', theirs: 'A &amp;amp; B', because: 'C24: entities are decoded once, never twice' },
+    { ours: 'A & B', theirs: 'A &amp;amp;amp; B', because: 'C24: nor three times' },
     { ours: 'Tea at five.', theirs: 'Tea', because: 'C24: too short to have been cut' },
     {
       ours: `New: ${LINK}`,
       theirs: 'New: https://example.test/other',
       because: 'C25: a plain link hides nothing',
     },
+    {
+      ours: `New: ${LINK}`,
+      theirs: 'New: https://s.test/1',
+      links: [{ shown: 'https://s.test/1', target: 'https://example.test/other' }],
+      because: 'C25: a map that leads elsewhere',
+    },
     { ours: 'tea', theirs: 'Tea', because: 'case counts' },
-  ])('$because', async ({ ours, theirs }) => {
+  ])('$because', async ({ ours, theirs, links = [] }) => {
     const s = mediumWorld({ script: ['cut_before_save'] });
     const intent = await s.sent({ payload: { text: ours, visibility: 'public' } });
-    const other = s.outside.add({ text: theirs });
+    const other = s.outside.add({ text: theirs, links });
     expect(await s.ending(intent)).toEqual({ state: 'confirmed', reason: null, writes: 2, posts: 1 });
     expect((await s.w.read(intent.id)).externalId).not.toBe(other.id);
     expect(await s.seenLast(intent)).toContainEqual({
@@ -125,10 +174,30 @@ describe('what is another text is no match, and is shown as a near miss', () => 
     });
   });
 
-  it('C25: a map that leads elsewhere, under the id that was answered: not confirmed', async () => {
-    const links = [{ shown: 'https://s.test/1', target: 'https://elsewhere.test/' }];
-    const s = mediumWorld({ rewriting: { text: () => ({ text: 'See https://s.test/1', links }) } });
-    const end = await s.ending(await s.sent({ payload: { text: `See ${LINK}`, visibility: 'public' } }));
-    expect(end).toEqual({ state: 'handover', reason: 'mismatch', writes: 1, posts: 1 });
-  });
+  it.each<Row>([
+    { sent: 'A & B', shown: () => 'A &amp;amp; B', because: 'C24: entities encoded twice' },
+    { sent: '\u30ac', shown: () => '\uff76\uff9e', because: 'C23: kana made half as wide' },
+    {
+      sent: `See ${LINK}`,
+      shown: () => 'See https://s.test/1',
+      links: [{ shown: 'https://s.test/1', target: 'https://elsewhere.test/' }],
+      because: 'C25: a map that leads elsewhere',
+    },
+    {
+      sent: `${LINK} and https://example.test/b`,
+      shown: () => 'https://s.test/1 and https://s.test/2',
+      links: [
+        { shown: 'https://s.test/1', target: 'https://example.test/b' },
+        { shown: 'https://s.test/2', target: LINK },
+      ],
+      because: 'C25: a map that exchanges two links',
+    },
+  ])(
+    'under the id that was answered it is not confirmed either: $because',
+    async ({ sent, shown, links = [] }) => {
+      const s = mediumWorld({ rewriting: { text: (text) => ({ text: shown(text), links }) } });
+      const end = await s.ending(await s.sent({ payload: { text: sent, visibility: 'public' } }));
+      expect(end).toEqual({ state: 'handover', reason: 'mismatch', writes: 1, posts: 1 });
+    },
+  );
 });

@@ -10,6 +10,7 @@ import { systemClock } from '../../lib/platform/clock.ts';
 import { newId } from '../../lib/platform/ids.ts';
 import { reader } from '../../lib/providers/reader.ts';
 import { registryOf } from '../../lib/providers/registry.ts';
+import { sessionCall } from '../../lib/providers/session-call.ts';
 import { sendOnce } from '../../lib/providers/transport.ts';
 import { startWarehouse } from '../../lib/simulators/warehouse.ts';
 import { readBook } from '../../lib/simulators/warehouse-book.ts';
@@ -17,6 +18,7 @@ import { accept } from '../../lib/workflow/accept.ts';
 import type { RunInput } from '../../lib/workflow/deps.ts';
 import { search } from '../../lib/workflow/search.ts';
 import { send } from '../../lib/workflow/send.ts';
+import { keepSessions } from '../../lib/workflow/sessions.ts';
 import { verify } from '../../lib/workflow/verify.ts';
 import { POLICY, routeTo } from '../support/kit.ts';
 
@@ -62,6 +64,7 @@ async function process(
     reader,
     timing: { senderLifeMs: 15_000, skewMs: 0, graceMs: 60_000 },
     secret: async () => '',
+    sessions: keepSessions(sessionCall, systemClock),
     start: async (_: string, input: RunInput) => void queue.push(input),
   };
   const accepted = await accept(deps)({

@@ -1,6 +1,7 @@
 /**
  * The deployed API functions in this process, driven by Lambda's events (payload format 2.0), on DynamoDB Local
- * and an endpoint of Step Functions that only counts. Nothing runs: what is stored is what intake stored.
+ * and an endpoint of Step Functions that only counts. Nothing runs: what is stored is what intake stored. A function
+ * asks another over an endpoint of Lambda.
  * One rig per test file: the functions keep their clients for the life of a module.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,9 +14,10 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import { vi } from 'vitest';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { type DynamoDb, startDynamoDb } from '../../lib/local/dynamodb.ts';
+import { localArn, startLambda } from '../../lib/local/lambda.ts';
 import { listenOnLoopback, readBody } from '../../lib/local/loopback.ts';
 import { createTable } from '../../lib/local/table.ts';
-import { ENV } from '../../lib/platform/names.ts';
+import { DRY_RUN, ENV } from '../../lib/platform/names.ts';
 import { type DynamoProxy, startDynamoProxy } from './dynamo-proxy.ts';
 
 export interface Claims {
@@ -79,6 +81,7 @@ export async function startApiRig(): Promise<ApiRig> {
   const dynamo = await startDynamoDb();
   const proxy = await startDynamoProxy(dynamo.endpoint);
   const machine = await startCountingMachine();
+  const lambda = await startLambda({ functions: [DRY_RUN], invoke: asEvent });
   const client = await tableOn(dynamo);
   const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
   writeFileSync(join(folder, 'routes.json'), JSON.stringify(ROUTES));
@@ -88,15 +91,14 @@ export async function startApiRig(): Promise<ApiRig> {
     AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
     AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint,
     AWS_ENDPOINT_URL_SFN: machine.url,
+    AWS_ENDPOINT_URL_LAMBDA: lambda.endpoint,
     [ENV.table]: TABLE_NAME,
     [ENV.machineArn]: 'arn:aws:states:us-east-1:000000000000:stateMachine:kakutei',
+    [ENV.dryRunArn]: localArn(DRY_RUN.function),
     [ENV.routes]: join(folder, 'routes.json'),
   });
   return {
-    call: async (name, call = {}) => {
-      const { handler } = (await import(`../../functions/${name}.ts`)) as { handler: Handler };
-      return answerOf(await handler(eventOf(call)));
-    },
+    call: async (name, call = {}) => answerOf(await asEvent(name, eventOf(call))),
     sweep: async () => {
       const { handler } = (await import('../../functions/sweep.ts')) as {
         handler: (event: unknown) => unknown;
@@ -116,10 +118,15 @@ export async function startApiRig(): Promise<ApiRig> {
     stop: async () => {
       stderr.mockRestore();
       client.destroy();
-      await Promise.all([proxy.close(), machine.close(), dynamo.stop()]);
+      await Promise.all([proxy.close(), machine.close(), lambda.close(), dynamo.stop()]);
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function asEvent(name: string, event: unknown): Promise<APIGatewayProxyStructuredResultV2> {
+  const { handler } = (await import(`../../functions/${name}.ts`)) as { handler: Handler };
+  return handler(event as APIGatewayProxyEventV2);
 }
 
 async function tableOn(dynamo: DynamoDb): Promise<DynamoDBDocumentClient> {
@@ -179,9 +186,11 @@ function answerOf({ statusCode, headers = {}, body = '' }: APIGatewayProxyStruct
   return { status: statusCode, headers, text: body, json: JSON.parse(body) as Answer['json'] };
 }
 
+const DID = 'did:plc:abcdefghijklmnopqrstuvwx';
+
 /**
  * Of acme: one route whose key is the order number, and some without a key field, which differ from `free` in
- * one thing each. Of umbra: one route.
+ * one thing each; two that post. Of umbra: one route.
  */
 const ROUTES = {
   tenants: [
@@ -193,6 +202,8 @@ const ROUTES = {
         route('free-osaka', 'osaka-1', { action: 'reserve-freely' }),
         route('free-production', 'tokyo-1', { action: 'reserve-freely', environment: 'production' }),
         route('lapsed', 'tokyo-1', { action: 'reserve-later' }, '2020-01-01T00:00:00Z'),
+        route('posts', '900001', { provider: 'medium', action: 'post', publicHosts: ['127.0.0.1:1'] }),
+        route('bluesky', DID, { provider: 'bluesky', action: 'post-there', publicHosts: ['127.0.0.1:1'] }),
         byApproval('signed', 'reserve-signed', null),
         byApproval('signed-twice', 'reserve-signed-twice', { field: 'quantity', amount: 10 }),
       ],

@@ -48,7 +48,10 @@ export const LINES: Readonly<Record<string, Line>> = {
   'PUT /intents/{id}/approval': { body: ({ intent }) => ({ fingerprint: intent.fingerprint }) },
   'DELETE /intents/{id}/approval': { state: (now) => ({ approval: approvalAt(now) }), body: null },
   'POST /intents/{id}/reconciliation': { state: inState('unknown'), body: () => ({}) },
-  'POST /intents/{id}/dry-run': { state: inState('unknown'), body: () => ({}) },
+  'POST /intents/{id}/reconciliation (dry-run)': {
+    state: inState('unknown'),
+    body: () => ({ dryRun: true }),
+  },
   'POST /intents/{id}/withdrawal': { body: null },
   'POST /intents/{id}/decision': {
     state: inState('handover'),
@@ -80,12 +83,23 @@ export const OPEN: Readonly<Record<string, string>> = {
     'providers hold no token; a signature under a shared secret stands in its place',
 };
 
-export function nameOf({ method, path }: Endpoint): string {
-  return `${method} ${path}`;
+/** An endpoint as it is tried. */
+export interface Tried extends Endpoint {
+  /** The function that the request is passed on to; a request of its own, with a line of its own. */
+  readonly by?: string;
+}
+
+/** Every endpoint, and once more each that passes some of its requests on. */
+export function triedOf(endpoints: readonly Endpoint[]): readonly Tried[] {
+  return endpoints.flatMap((each) => (each.asks === undefined ? [each] : [each, { ...each, by: each.asks }]));
+}
+
+export function nameOf({ method, path, by }: Tried): string {
+  return `${method} ${path}${by === undefined ? '' : ` (${by})`}`;
 }
 
 /** Throws where a writing endpoint has no line: nobody could say then that a refusal was for want of rights. */
-export function lineOf(endpoint: Endpoint): Line {
+export function lineOf(endpoint: Tried): Line {
   const line = LINES[nameOf(endpoint)];
   if (line !== undefined) return line;
   if (endpoint.method === 'GET') return { body: null };
@@ -96,7 +110,7 @@ export function lineOf(endpoint: Endpoint): Line {
 }
 
 /** What an endpoint is aimed at: an intent by id, a route by name, or nothing of anybody's. */
-export function aimedAt(endpoint: Endpoint): 'intent' | 'route' | 'nothing' {
+export function aimedAt(endpoint: Tried): 'intent' | 'route' | 'nothing' {
   const variables = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const [only] = variables;
   if (only === undefined) return lineOf(endpoint).bodyNamesRoute === true ? 'route' : 'nothing';
@@ -109,7 +123,7 @@ export function aimedAt(endpoint: Endpoint): 'intent' | 'route' | 'nothing' {
 }
 
 /** Names of lines that no endpoint needs any more. */
-export function needlessLines(endpoints: readonly Endpoint[]): string[] {
+export function needlessLines(endpoints: readonly Tried[]): string[] {
   const open = endpoints.filter(({ scope }) => scope === null).map(nameOf);
   const guarded = endpoints.filter(({ scope }) => scope !== null).map(nameOf);
   return [

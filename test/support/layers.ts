@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Over HTTP only.
   'lib/cli': ['^lib/(domain|platform)/'],
   functions: ['^lib/(domain|ledger|operations|platform|providers|workflow)/'],
-  cdk: ['^lib/platform/names\\.ts$', '^functions/endpoints\\.ts$'],
+  cdk: ['^lib/platform/names\\.ts$', '^functions/(endpoints|routes-file)\\.ts$'],
   'lib/simulators': [],
 };
 
@@ -64,10 +64,11 @@ export const RULES: readonly IForbiddenRuleType[] = [
   },
   {
     name: 'one-sender',
-    comment: 'Who holds the transport can write outside: send, and the root that hands it over.',
+    comment:
+      'Who holds the transport, or what opens sessions, can write outside: send, and the root that hands them over.',
     severity: 'error',
     from: { path: '^(cdk|functions|lib)/', pathNot: '^(lib/workflow/send|functions/wiring)\\.ts$' },
-    to: { path: '^lib/providers/transport\\.ts$', dependencyTypesNot: [TYPES_ONLY] },
+    to: { path: '^lib/providers/(transport|session-call)\\.ts$', dependencyTypesNot: [TYPES_ONLY] },
   },
   {
     name: 'one-place-for-sockets',

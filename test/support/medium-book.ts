@@ -44,8 +44,8 @@ export function mediumBook(rewriting: Rewriting) {
   const uploads = new Map<string, string>();
   const pending: { readonly at: number; readonly body: PostBody }[] = [];
 
-  const add = (post: Omit<BookedPost, 'id' | 'deleted'>): BookedPost => {
-    const booked = { ...post, id: String(FIRST_ID + BigInt(posts.length)), deleted: false };
+  const add = (post: Omit<BookedPost, 'id' | 'deleted'> & Partial<Pick<BookedPost, 'id'>>): BookedPost => {
+    const booked = { id: String(FIRST_ID + BigInt(posts.length)), ...post, deleted: false };
     posts.push(booked);
     return booked;
   };

@@ -11,6 +11,7 @@ export interface Play {
     | 'no_id'
     | 'blocked'
     | 'status'
+    | 'too_many'
     | 'away'
     | 'refused';
   /** What is saved differs from what was asked for. */
@@ -28,6 +29,7 @@ export const MEDIUM_PLAYS = {
   stall_after_save: { saves: 'now', answers: 'timeout' },
   status_before_save: { saves: 'never', answers: 'status' },
   status_after_save: { saves: 'now', answers: 'status' },
+  too_many_after_save: { saves: 'now', answers: 'too_many' },
   ok_with_error: { saves: 'never', answers: 'blocked' },
   delivered_twice: { saves: 'twice', answers: 'made' },
   delivered_twice_unanswered: { saves: 'twice', answers: 'closed' },
@@ -56,19 +58,29 @@ export const MEDIUM_FAULTS = [
   'overlapping',
   /** No page is the last one. */
   'endless',
+  /** A page holds one post more than was asked for. */
+  'long_page',
   'list_status',
   'list_unauthorised',
+  'list_forbidden',
+  'list_not_found',
+  'list_too_many',
+  'list_broken',
   'list_garbage',
   'list_null',
   'list_without_posts',
   'list_stall',
-  /** The list names another account. */
+  /** An empty list that names another account. */
   'list_of_another',
+  /** An empty list that names no account, as a token without the right to look may see it. */
+  'list_of_nobody',
   'account_status',
   /** The token sees another account. */
   'account_of_another',
   'one_status',
   'one_missing',
+  /** By its id it is said to be deleted, which the list does not say. */
+  'one_deleted',
   'page_404',
   'page_status',
   'page_wrong_author',

@@ -18,6 +18,10 @@ export interface MediumSettings {
   readonly visibilityLagMs?: number;
   readonly pageSize?: number;
   readonly skewMs?: number;
+  /** 1000 unless told. */
+  readonly cutMs?: number;
+  /** Ids are JSON numbers in everything that it answers. */
+  readonly numericIds?: boolean;
   readonly rewriting?: Rewriting;
 }
 
@@ -40,7 +44,7 @@ export function scriptedMedium(clock: Clock, settings: MediumSettings) {
   let lines = 0;
   const view = mediumView({
     ...{ accounts, book, now: clock.now, lagMs: settings.visibilityLagMs ?? 0 },
-    ...{ pageSize: settings.pageSize ?? 30, skewMs: settings.skewMs ?? 0 },
+    ...{ pageSize: settings.pageSize ?? 30, skewMs: settings.skewMs ?? 0, cutMs: settings.cutMs ?? 1000 },
     on: (fault) => clock.now() < (faults.get(fault) ?? Number.NEGATIVE_INFINITY),
   });
 
@@ -56,8 +60,13 @@ export function scriptedMedium(clock: Clock, settings: MediumSettings) {
     book.catchUp(clock.now());
     const saved = deliver(play, spoilt(body, play), clock.now());
     if (play.answers === 'timeout') await clock.sleep(request.timeoutMs);
-    return reportOf(play, saved);
+    return spelled(reportOf(play, saved));
   };
+  /** As it spells its ids. */
+  const spelled = <T extends WireReport | ReadAnswer>(answer: T): T =>
+    settings.numericIds === true && answer.kind === 'answered'
+      ? { ...answer, body: answer.body.replaceAll(/"(\d{19})"/g, '$1') }
+      : answer;
   const deliver = ({ saves }: Play, body: PostBody, now: number): BookedPost | undefined => {
     if (saves === 'later') book.saveLater(body, now + lateMs);
     if (saves === 'never' || saves === 'later') return undefined;
@@ -79,7 +88,7 @@ export function scriptedMedium(clock: Clock, settings: MediumSettings) {
       if (path.startsWith('/api/') && token !== `Bearer ${READ_TOKEN}`) {
         return { kind: 'answered', status: 401, body: '{"error":"unauthorized"}' };
       }
-      return view(path);
+      return spelled(view(path));
     },
     /** Everything saved by now, past all lags, deleted ones too. */
     book: (): readonly BookedPost[] => {
@@ -137,6 +146,8 @@ function reportOf({ answers }: Play, saved: BookedPost | undefined): WireReport 
       return answer(200, { ok: false, error: 'account_blocked' });
     case 'refused':
       return answer(403, { error: 'wrong_account' });
+    case 'too_many':
+      return answer(429, { error: 'too_many_requests' });
     case 'status':
       return answer(saved === undefined ? 503 : 500, { error: 'internal' });
     case 'no_id':

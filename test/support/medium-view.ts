@@ -11,6 +11,8 @@ interface View {
   readonly pageSize: number;
   /** How far its clock is off, ms. */
   readonly skewMs: number;
+  /** Its times are cut to whole ones of these, ms. */
+  readonly cutMs: number;
   readonly on: (fault: MediumFault) => boolean;
   readonly now: () => number;
 }
@@ -44,17 +46,23 @@ function accountOf({ accounts }: View, id: string) {
   return { id, handle, display_name: displayName };
 }
 
-/** Its local time in whole seconds. */
-function localTime({ skewMs }: View, { createdAt }: BookedPost): string {
-  return `${new Date(createdAt + skewMs + ZONE_MS).toISOString().slice(0, 19)}+09:00`;
+/** Its local time in whole seconds, or minutes. */
+function localTime({ skewMs, cutMs }: View, { createdAt }: BookedPost): string {
+  const shown = Math.floor((createdAt + skewMs) / cutMs) * cutMs;
+  return `${new Date(shown + ZONE_MS).toISOString().slice(0, 19)}+09:00`;
 }
 
 const LIST_FAILURES: readonly (readonly [MediumFault, ReadAnswer])[] = [
   ['list_status', said(503, { error: 'unavailable' })],
   ['list_unauthorised', said(401, { error: 'unauthorized' })],
+  ['list_forbidden', said(403, { error: 'forbidden' })],
+  ['list_not_found', said(404, { error: 'not_found' })],
+  ['list_too_many', said(429, { error: 'too_many_requests' })],
+  ['list_broken', said(500, { error: 'internal' })],
   ['list_garbage', said(200, '<!doctype html><title>Log in</title>')],
   ['list_null', said(200, null)],
   ['list_without_posts', said(200, { account: { id: '900001' }, next: null })],
+  ['list_of_nobody', said(200, { account: null, posts: [], next: null })],
   ['list_stall', { kind: 'failed', error: 'timeout' }],
 ];
 
@@ -63,8 +71,9 @@ function list(view: View, id: string, query: URLSearchParams): ReadAnswer {
   if (failure !== undefined) return failure[1];
   const from = Number(query.get('cursor') ?? 0);
   if (from > 0 && view.on('bad_cursor')) return said(400, { error: 'bad_cursor' });
-  const listed = view.on('hidden') ? [] : allListed(view, id, query);
-  const size = Math.min(view.pageSize, Number(query.get('limit') ?? 30));
+  const hidden = view.on('hidden') || view.on('list_of_another');
+  const listed = hidden ? [] : allListed(view, id, query);
+  const size = Math.min(view.pageSize, Number(query.get('limit') ?? 30)) + (view.on('long_page') ? 1 : 0);
   const start = view.on('overlapping') ? Math.max(0, from - 1) : from;
   const page = listed.slice(start, start + size);
   const more = (start + size < listed.length && !view.on('partial_page')) || view.on('endless');
@@ -96,7 +105,8 @@ function one(view: View, id: string): ReadAnswer {
   if (view.on('one_status')) return said(500, { error: 'internal' });
   if (post === undefined || view.on('one_missing')) return said(404, { error: 'not_found' });
   if (post.deleted) return said(410, { error: 'deleted' });
-  const { text, parent, visibility, deleted, media, links } = post;
+  const { text, parent, visibility, media, links } = post;
+  const deleted = view.on('one_deleted');
   const images = media.map((sha256, at) => ({ media_id: `m${at + 1}`, sha256, width: 1, height: 1 }));
   const author = accountOf(view, post.authorId);
   const created_at = localTime(view, post);

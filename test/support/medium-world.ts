@@ -1,9 +1,9 @@
 /** The product in memory beside one scripted medium. Writes, posts and what was shown are counted at the medium. */
-import { expect } from 'vitest';
+import assert from 'node:assert/strict';
 import type { Intent, Json } from '../../lib/domain/intent.ts';
 import { reportOf } from '../../lib/domain/report.ts';
 import type { Policy, Route } from '../../lib/domain/route.ts';
-import { approve } from '../../lib/operations/approve.ts';
+import { approve, revoke } from '../../lib/operations/approve.ts';
 import { medium } from '../../lib/providers/medium.ts';
 import type { Submission } from '../../lib/workflow/accept.ts';
 import { runInput } from '../../lib/workflow/runs.ts';
@@ -20,6 +20,7 @@ export interface MediumWorldOptions extends MediumSettings {
 export type MediumWorld = ReturnType<typeof mediumWorld>;
 
 const BASE_URL = 'http://127.0.0.1:4';
+const DAY_MS = 86_400_000;
 export const TEXT = 'Tea at five.';
 export const POST = { text: TEXT, visibility: 'public' } as const;
 
@@ -35,7 +36,7 @@ const EAGER: Policy = {
 
 export function mediumWorld(options: MediumWorldOptions = {}) {
   const made: { outside?: ScriptedMedium } = {};
-  const route = postsRoute(options);
+  const route = postsRoute(BASE_URL, options);
   const w = world({
     ...options.world,
     beside: (clock) => {
@@ -52,19 +53,32 @@ export function mediumWorld(options: MediumWorldOptions = {}) {
   w.deps.reader = (to: { readonly baseUrl: string; readonly headers?: Readonly<Record<string, string>> }) => {
     return (path) => outside.get(path, to.headers?.['authorization']);
   };
-  return { w, outside, ...desk(w, outside) };
+  const counts = {
+    writes: () => outside.posts.length,
+    posts: () => outside.book().filter((post) => post.sent).length,
+  };
+  return { w, outside, ...mediumDesk(w, counts) };
 }
 
-function postsRoute({ policy, route }: MediumWorldOptions): Route {
-  return routeTo(BASE_URL, {
+export function postsRoute(baseUrl: string, { policy, route }: MediumWorldOptions): Route {
+  return routeTo(baseUrl, {
     ...{ name: 'posts', provider: 'medium', account: OUR_ID, action: 'post', keyField: null },
-    ...{ readSecretRef: 'local:medium-read', publicHosts: [new URL(BASE_URL).host] },
+    ...{ readSecretRef: 'local:medium-read', publicHosts: [new URL(baseUrl).host] },
     policy: { ...EAGER, ...policy },
     ...route,
   });
 }
 
-function desk(w: World, outside: ScriptedMedium) {
+/** What the medium's book says of what was sent. */
+export interface MediumCounts {
+  /** POSTs that arrived. */
+  readonly writes: () => number;
+  /** Posts that came of them. */
+  readonly posts: () => number;
+}
+
+/** What callers and people do, and what an intent comes to. */
+export function mediumDesk(w: World, counts: MediumCounts) {
   const submitted = async (change: Partial<Submission> = {}): Promise<Intent> => {
     const accepted = await w.submit({ route: 'posts', key: 'post-1', payload: POST, ...change });
     if (accepted.kind !== 'accepted') throw new Error(`Not accepted: ${accepted.kind}`);
@@ -84,12 +98,17 @@ function desk(w: World, outside: ScriptedMedium) {
       await w.steps['Send']?.(input);
       return w.read(intent.id);
     },
-    /** A person approves it, for a day. */
-    sign: async ({ id }: Pick<Intent, 'id'>): Promise<void> => {
+    /** A person approves it, for just under a day unless told. */
+    sign: async ({ id }: Pick<Intent, 'id'>, forMs = DAY_MS - 400_000): Promise<void> => {
       const { fingerprint } = await w.read(id);
-      const wish = { by: 'ann', fingerprint, until: w.clock.now() + 86_000_000 };
+      const wish = { by: 'ann', fingerprint, until: w.clock.now() + forMs };
       const signed = await approve(w.deps)({ tenant: 'acme', intentId: id }, 'sales', wish);
       if (signed.kind !== 'done') throw new Error(`Not signed: ${signed.kind}`);
+    },
+    /** A person takes the approval back. */
+    revoke: async ({ id }: Pick<Intent, 'id'>): Promise<void> => {
+      const revoked = await revoke(w.deps)({ tenant: 'acme', intentId: id }, 'sales', 'ann');
+      if (revoked.kind !== 'done') throw new Error(`Not revoked: ${revoked.kind}`);
     },
     /** What an ending is judged by: its run goes on, then the sweep, until nothing open is due any more. */
     ending: async ({ id }: Pick<Intent, 'id'>) => {
@@ -98,7 +117,7 @@ function desk(w: World, outside: ScriptedMedium) {
       oneStory(intent);
       return {
         ...{ state: intent.state, reason: intent.handover?.reason ?? null },
-        ...{ writes: outside.posts.length, posts: outside.book().filter((post) => post.sent).length },
+        ...{ writes: counts.writes(), posts: counts.posts() },
       };
     },
     /** The records of its searches, oldest first. */
@@ -112,8 +131,9 @@ function desk(w: World, outside: ScriptedMedium) {
 /** No ending tells of a failure and of a confirmed effect at once. */
 function oneStory(intent: Intent): void {
   const confirmed = intent.state === 'confirmed';
-  expect([intent.externalId !== null, intent.receipt !== null], intent.state).toEqual([confirmed, confirmed]);
-  if (confirmed) expect(Object.values(intent.receipt?.checks ?? {})).not.toContain(false);
+  const told = [intent.externalId !== null, intent.receipt !== null];
+  assert.deepEqual(told, [confirmed, confirmed], `what ${intent.state} tells`);
+  if (confirmed) assert.equal(Object.values(intent.receipt?.checks ?? {}).includes(false), false);
   if (!['confirmed', 'rejected', 'closed'].includes(intent.state))
-    expect(reportOf(intent)).toBe('unconfirmed');
+    assert.equal(reportOf(intent), 'unconfirmed');
 }

@@ -13,6 +13,7 @@ import { newId } from '../../lib/platform/ids.ts';
 import type { LogFields } from '../../lib/platform/log.ts';
 import { reader } from '../../lib/providers/reader.ts';
 import { registryOf } from '../../lib/providers/registry.ts';
+import { sessionCall } from '../../lib/providers/session-call.ts';
 import { sendOnce, type Transport } from '../../lib/providers/transport.ts';
 import { accept } from '../../lib/workflow/accept.ts';
 import type { RunInput, StartRun, Step, StepAnswer } from '../../lib/workflow/deps.ts';
@@ -20,6 +21,7 @@ import { handOver } from '../../lib/workflow/hand-over.ts';
 import machine from '../../lib/workflow/machine.asl.json' with { type: 'json' };
 import { search } from '../../lib/workflow/search.ts';
 import { send } from '../../lib/workflow/send.ts';
+import { keepSessions } from '../../lib/workflow/sessions.ts';
 import { sweep } from '../../lib/workflow/sweep.ts';
 import { verify } from '../../lib/workflow/verify.ts';
 import { fakeClock, POLICY, routeTo, TIMING } from './kit.ts';
@@ -69,6 +71,7 @@ export async function realParts(options: RealPartsOptions) {
     transport: options.transport ?? sendOnce,
     reader,
     secret: async () => 'unused',
+    sessions: keepSessions(sessionCall, clock),
     start,
   };
   const steps = { Send: send(deps), Search: search(deps), Verify: verify(deps), HandOver: handOver(deps) };

@@ -27,6 +27,7 @@ export interface Seen {
 }
 
 export interface ServedApi {
+  readonly url: string;
   readonly ask: (asked: Asked) => Promise<Seen>;
   /** A token with these claims, whether or not the issuer would give one. */
   readonly token: (claims: Readonly<Record<string, unknown>>) => Promise<string>;
@@ -60,6 +61,7 @@ export async function serveApi(): Promise<ServedApi> {
   });
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, timeout: IDLE_MS });
   return {
+    url: gateway.url,
     ask: (asked) => ask(agent, gateway.url, asked),
     token: (claims) => forger(issuer, keys)({ claims }),
     reached,

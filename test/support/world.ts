@@ -9,6 +9,7 @@ import type { Clock } from '../../lib/platform/clock.ts';
 import type { LogFields } from '../../lib/platform/log.ts';
 import type { Provider, ReadOnce } from '../../lib/providers/provider.ts';
 import { registryOf } from '../../lib/providers/registry.ts';
+import { sessionCall } from '../../lib/providers/session-call.ts';
 import type { Transport } from '../../lib/providers/transport.ts';
 import { warehouse } from '../../lib/providers/warehouse.ts';
 import { type Acceptance, accept, type Submission } from '../../lib/workflow/accept.ts';
@@ -17,6 +18,7 @@ import { handOver } from '../../lib/workflow/hand-over.ts';
 import machine from '../../lib/workflow/machine.asl.json' with { type: 'json' };
 import { search } from '../../lib/workflow/search.ts';
 import { send } from '../../lib/workflow/send.ts';
+import { keepSessions } from '../../lib/workflow/sessions.ts';
 import { sweep } from '../../lib/workflow/sweep.ts';
 import { verify } from '../../lib/workflow/verify.ts';
 import { counter, fakeClock, routeTo, TIMING } from './kit.ts';
@@ -94,6 +96,7 @@ export function world(options: WorldOptions = {}) {
     reader: ({ baseUrl }: { readonly baseUrl: string }): ReadOnce =>
       isBeside(baseUrl) && beside !== undefined ? beside.get : outside.reader(),
     secret: async () => 'secret',
+    sessions: keepSessions(sessionCall, clock),
     start: options.wrapStart?.(start) ?? start,
   };
   const steps: Record<string, Step> = {
