@@ -78,6 +78,10 @@ const proposal = z
   } satisfies Shape<ProposalView>)
   .meta({ id: 'Proposal', description: 'A decision of one person that waits for a second one.' });
 
+export const waitsFor = idOrNull.meta({
+  description: 'Id of the intent that has to settle first; `elsewhere` where that is of another unit.',
+});
+
 export const intentShape = {
   id: intentId,
   key: z.string(),
@@ -105,9 +109,7 @@ export const intentShape = {
   // biome-ignore lint/suspicious/noThenProperty: the name of a field, never awaited.
   then: orNull(followUp),
   corrects: idOrNull.meta({ description: 'Id of the intent that this one corrects.' }),
-  waitsFor: idOrNull.meta({
-    description: 'Id of the intent that has to settle first; `elsewhere` where that is of another unit.',
-  }),
+  waitsFor,
   owner: orNull(hand),
   proposal: orNull(proposal),
   explanation: z.string().meta({ description: 'For people, in the language of Content-Language.' }),

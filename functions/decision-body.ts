@@ -38,7 +38,7 @@ export const decision = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('settle_many'),
     keep: externalId,
-    surplus: z.array(externalId).min(1).max(MOST_SURPLUS),
+    surplus: z.array(externalId).max(MOST_SURPLUS),
     reason,
   }),
   z.strictObject({ kind: z.literal('wait_until'), until: moment, reason }),

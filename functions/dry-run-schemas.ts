@@ -3,13 +3,15 @@ import * as z from 'zod';
 import { STATES } from '../lib/domain/intent.ts';
 import type { CandidateView, DryRunView, LookView, SearchView } from '../lib/operations/dry-run-view.ts';
 import type { Next } from '../lib/workflow/what-next.ts';
-import { intentId, orNull, type Shape, utcTime } from './answer-schemas.ts';
+import { intentId, orNull, type Shape, utcTime, waitsFor } from './answer-schemas.ts';
 
 const candidate = z
   .strictObject({
     externalId: z.string(),
     url: z.string().nullable().meta({ description: 'Where everybody can see it.' }),
-    checks: z.record(z.string(), z.boolean()).meta({ description: 'All must hold for a receipt.' }),
+    checks: z.record(z.string(), z.boolean()).meta({
+      description: 'Those that this look makes. All of a readback must hold for a receipt.',
+    }),
   } satisfies Shape<CandidateView>)
   .meta({ id: 'Candidate', description: 'A record at the provider that matches.' });
 
@@ -26,8 +28,18 @@ const lookShape = {
 const seen = z
   .strictObject({
     externalId: z.string(),
-    near: z.boolean().meta({ description: 'A near miss: it does not match.' }),
-    reasons: z.record(z.string(), z.union([z.boolean(), z.string()])),
+    url: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of its public page, where known; a search does not go there.' }),
+    createdAt: utcTime.nullable().meta({ description: "By the provider's clock." }),
+    near: z
+      .boolean()
+      .meta({ description: 'A near miss: a reason besides `time` is false, so it does not match.' }),
+    reasons: z.record(z.string(), z.union([z.boolean(), z.string()])).meta({
+      description:
+        'What agrees. `not_comparable:…` is a comparison that cannot be made; `binding` says whose it is.',
+    }),
   })
   .meta({ id: 'SeenRecord', description: 'Where identity is content: what agrees, and what does not.' });
 
@@ -67,10 +79,11 @@ export const dryRunAnswer = z
     contradicting: z
       .array(z.string())
       .meta({ description: 'Settled intents: ids for which an audit would freeze the route.' }),
-    sendRefusals: z
-      .array(z.string())
-      .nullable()
-      .meta({ description: 'Every reason against a write after this look; null where none is to come.' }),
+    sendRefusals: z.array(z.string()).nullable().meta({
+      description:
+        'Every reason against a write after this look. Empty: one may leave. Null: none is to come.',
+    }),
+    waitsFor,
     next,
   } satisfies Shape<DryRunView>)
   .meta({ id: 'DryRun', description: 'What a look would find and lead to. Nothing was written.' });

@@ -28,6 +28,13 @@ const result = z
       startedAt: utcTime,
       evidenceId: z.string(),
       at: utcTime,
+      exists: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'The provider said that something of ours is there already.' }),
+      notBefore: utcTime
+        .optional()
+        .meta({ description: 'The provider asked (Retry-After) to be left alone until then.' }),
     }),
   ])
   .meta({ id: 'WriteResult', description: 'What came of one write. Unknown may have had its effect.' });
@@ -68,7 +75,7 @@ const search = z
     complete: z.boolean(),
     authorised: z.boolean(),
     candidates: z.array(z.string()),
-    reference: z.string(),
+    reference: z.string().nullable().meta({ description: 'Null where the provider shows none.' }),
     account: z.string(),
     environment: z.enum(['test', 'production']),
     error: z.string().optional(),
@@ -82,8 +89,14 @@ const facts = z
     account: z.string(),
     environment: z.string(),
     candidates: z.array(z.string()).meta({ description: 'Ids that were seen; none of them is verified.' }),
+    failedChecks: z
+      .array(z.string())
+      .meta({ description: 'Of a mismatch: the checks of the readback that do not hold.' }),
     attempts: z.array(attempt),
     lastSearch: orNull(search),
+    searchesHeldBack: z.int().min(0).meta({
+      description: 'How often the next search was held back: the account has had its calls of the minute.',
+    }),
   } satisfies Shape<Facts>)
   .meta({ id: 'Facts', description: 'What to look for at the provider, and what is on record.' });
 

@@ -26,7 +26,7 @@ export interface Limits {
 
 const LIMITS: Limits = { timeoutMs: 60_000, mostBytes: 1_048_576 };
 
-/** Posts once; it never throws for what the service or the network did. */
+/** Posts once; it never throws for what the service or the network did. What it answers with can be printed. */
 export async function askService(question: Question, limits: Limits = LIMITS): Promise<Reply> {
   const signal = AbortSignal.timeout(limits.timeoutMs);
   try {
@@ -68,12 +68,31 @@ function posted({ url, token, body }: Question, signal: AbortSignal): Promise<In
 }
 
 function parsed(status: number, bytes: Uint8Array): Reply {
+  let body: unknown;
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { kind: 'answered', status, body: JSON.parse(text) as unknown };
+    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     return failed(`its answer (status ${status}) is not JSON`);
   }
+  return isDeeperThan(MOST_DEPTH, body)
+    ? failed(`its answer (status ${status}) is nested deeper than ${MOST_DEPTH}`)
+    : { kind: 'answered', status, body };
+}
+
+/** Of an answer of the service; far more of it can be read than printed. */
+const MOST_DEPTH = 64;
+
+/** Level by level: what is nested too deep for a stack must not be walked on one. */
+function isDeeperThan(most: number, root: unknown): boolean {
+  let level = containersIn([root]);
+  for (let depth = 0; depth < most; depth += 1) {
+    level = level.flatMap((each) => containersIn(Object.values(each)));
+  }
+  return level.length > 0;
+}
+
+function containersIn(values: readonly unknown[]): object[] {
+  return values.filter((each): each is object => typeof each === 'object' && each !== null);
 }
 
 function failed(why: string): Reply {

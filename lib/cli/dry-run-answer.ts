@@ -20,6 +20,8 @@ const search = look.extend({
   seen: z.array(
     z.object({
       externalId: z.string(),
+      url: z.string().nullable(),
+      createdAt: z.string().nullable(),
       near: z.boolean(),
       reasons: z.record(z.string(), z.union([z.boolean(), z.string()])),
     }),
@@ -35,6 +37,7 @@ export const dryRunAnswer = z.object({
   readback: look.nullable(),
   contradicting: z.array(z.string()),
   sendRefusals: z.array(z.string()).nullable(),
+  waitsFor: z.string().nullable(),
   next: z.object({ do: z.string(), reason: z.string().nullable() }),
 });
 

@@ -13,6 +13,7 @@ export function linesOf(answer: DryRunAnswer): readonly string[] {
       ? []
       : [`against what is settled: ${answer.contradicting.map(quoted).join(', ')}`]),
     `against a send: ${refusals(answer.sendRefusals)}`,
+    ...(answer.waitsFor === null ? [] : [`waits for: ${waitsFor(answer.waitsFor)}`]),
     `next: ${word(answer.next.do)}${answer.next.reason === null ? '' : `, ${word(answer.next.reason)}`}`,
     'Nothing was written: not at the provider, not in the ledger. This look counts for nothing.',
   ];
@@ -27,8 +28,8 @@ function searchLines(search: Search): string[] {
     lookedAt('search', search),
     `  at account ${quoted(account)}, environment ${word(environment)}, ${asked}`,
     ...recordLines(search, seen),
-    ...others.flatMap(({ externalId, near, reasons }) => [
-      `  ${near ? 'near miss' : 'seen, not counted'} ${quoted(externalId)}`,
+    ...others.flatMap(({ externalId, url, createdAt, near, reasons }) => [
+      `  ${near ? 'near miss' : 'seen, not counted'} ${quoted(externalId)}${at(url)}${made(createdAt)}`,
       `    reasons: ${told(reasons)}`,
     ]),
   ];
@@ -42,7 +43,7 @@ function recordLines({ candidates, refused }: Look, seen: Search['seen'] = []): 
   return [
     ...(candidates.length === 0 ? ['  no record matches'] : []),
     ...candidates.flatMap(({ externalId, url, checks }) => [
-      `  matches ${quoted(externalId)}${url === null ? '' : ` at ${quoted(url)}`}`,
+      `  matches ${quoted(externalId)}${at(url)}${made(madeAt(externalId, seen))}`,
       `    checks: ${told(checks)}`,
       ...seen
         .filter((each) => each.externalId === externalId)
@@ -62,8 +63,28 @@ function refusals(words: readonly string[] | null): string {
   return words.length === 0 ? 'nothing' : words.map(word).join(', ');
 }
 
+function waitsFor(id: string): string {
+  return id === 'elsewhere' ? "another unit's intent" : `intent ${word(id)}`;
+}
+
+function at(url: string | null): string {
+  return url === null ? '' : ` at ${quoted(url)}`;
+}
+
+function made(createdAt: string | null): string {
+  return createdAt === null ? '' : `, made ${word(createdAt)}`;
+}
+
+function madeAt(id: string, seen: Search['seen']): string | null {
+  return seen.find(({ externalId }) => externalId === id)?.createdAt ?? null;
+}
+
+const NOT_COMPARABLE = /^not_comparable:(\w{1,40})$/;
+
 function told(reasons: Readonly<Record<string, boolean | string>>): string {
   const parts = Object.entries(reasons).map(([name, value]) => {
+    const lost = typeof value === 'string' ? NOT_COMPARABLE.exec(value)?.[1] : undefined;
+    if (lost !== undefined) return `${word(name)} cannot be compared (${lost})`;
     if (typeof value === 'string') return `${word(name)} ${word(value)}`;
     return `${word(name)} ${value ? 'yes' : 'NO'}`;
   });

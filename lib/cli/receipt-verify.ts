@@ -25,8 +25,11 @@ export const verifyReceipt: Command = async (args, terminal) => {
     return EXIT.ok;
   }
   const { receipt, broken } = await judged(wish, terminal);
-  if (wish.json) terminal.out(JSON.stringify({ holds: receipt !== null, broken, ...told(receipt) }));
-  else for (const line of receipt === null ? linesOf(broken) : summaryOf(receipt)) terminal.out(line);
+  const compared = wish.payload !== undefined;
+  if (wish.json)
+    terminal.out(JSON.stringify({ holds: receipt !== null, broken, ...told(receipt, compared) }));
+  else
+    for (const line of receipt === null ? linesOf(broken) : summaryOf(receipt, compared)) terminal.out(line);
   return receipt === null ? EXIT.broken : EXIT.ok;
 };
 
@@ -86,15 +89,22 @@ function linesOf(broken: readonly Broken[]): string[] {
   return broken.map(({ what, why }) => `broken: ${what}: ${why}`);
 }
 
-function summaryOf({ intentId, externalId, account, readAt, digest }: ReceiptDocument): string[] {
+/** A receipt holds without its payload too: what was looked at is said. */
+function summaryOf(
+  { intentId, externalId, account, readAt, digest }: ReceiptDocument,
+  compared: boolean,
+): string[] {
   return [
     `holds: ${intentId} is ${quoted(externalId)} at ${quoted(account)}, read back ${readAt}`,
+    compared
+      ? 'payload: compared, this receipt is for it'
+      : 'payload: not compared; --payload <file> compares it',
     `digest ${digest}: the service must answer the same one`,
   ];
 }
 
-function told(receipt: ReceiptDocument | null): object {
+function told(receipt: ReceiptDocument | null, payloadCompared: boolean): object {
   if (receipt === null) return {};
   const { intentId, externalId, readAt, digest } = receipt;
-  return { intentId, externalId, readAt, digest };
+  return { intentId, externalId, readAt, payloadCompared, digest };
 }

@@ -5,7 +5,7 @@
  */
 import { canonicalPost, plainText, untrimmedText, withoutSpaceAtEnd } from './canonical-text.ts';
 import { withLinksInOneSpelling } from './links-in-text.ts';
-import { agreesButFor, type Losses } from './text-alignment.ts';
+import { agreementBut, type Losses } from './text-alignment.ts';
 import { type ShownLink, withEntitiesDecoded, withLinksExpanded } from './undo-rewrites.ts';
 
 /** What a provider may do to a text. `crlf`, `trim_end` and `unicode_form` change no canonical form (`text/v1`). */
@@ -57,6 +57,7 @@ const LOSSES: readonly (readonly TextLoss[])[] = [
 /** Throws `NotCanonical` where the approved text is ill-formed: intake refuses such. The shown text may be anything. */
 export function compareText(approved: string, shown: string, reading: TextReading): TextComparison {
   const own = canonicalPost(approved);
+  if (isTooMuch(own, shown, reading)) return { kind: 'different' };
   if (!mayMapLinks(reading) && reading.links?.some(leadsElsewhere) === true) return { kind: 'different' };
   const { text, stray } = undone(shown, own, reading);
   if (!stray && oneSpelling(text) === own) return { kind: 'equal' };
@@ -67,6 +68,17 @@ export function compareText(approved: string, shown: string, reading: TextReadin
   return reason === 'links_hidden' && areTrusted(reading)
     ? { kind: 'equal' }
     : { kind: 'not_comparable', reason };
+}
+
+/** No declared rewrite makes so much of a text, and no time is spent on it. */
+const MOST_SHOWN_PER_UNIT = 10;
+const SHOWN_BEYOND = 1000;
+
+/** Entities take 8 characters for one, and short links are no longer than this either; a map names links only. */
+export function isTooMuch(own: string, shown: string, { links = [] }: TextReading): boolean {
+  const most = MOST_SHOWN_PER_UNIT * own.length + SHOWN_BEYOND;
+  const named = links.reduce((sum, { target }) => sum + target.length, 0);
+  return shown.length > most || named > most || links.length > own.length;
 }
 
 function undone(shown: string, own: string, { rewrites, links = [] }: TextReading) {
@@ -111,7 +123,10 @@ function agrees(approved: string, text: string, losses: readonly TextLoss[], rea
   const whole = allowed.cut ? untrimmedText(approved) : plainText(approved);
   // As it is too: a link that is cut in its host has another spelling than the whole one.
   const forms = whole.includes('://') ? [withLinksInOneSpelling, asItIs] : [asItIs];
-  return forms.some((form) => readings.some((left) => agreesButFor(allowed, form(whole), form(left))));
+  return forms.some((form) => {
+    const agree = agreementBut(allowed, form(whole));
+    return readings.some((left) => agree(form(left)));
+  });
 }
 
 function asItIs(text: string): string {
@@ -119,14 +134,15 @@ function asItIs(text: string): string {
 }
 
 const MARK = /(?:…|\.\.\.)$/;
-const HALF_PAIR = /\p{Surrogate}$/u;
+/** Half of a pair, or what is shown in place of a character that was cut in two. */
+const HALF_CHARACTER = /[\p{Surrogate}\ufffd]+$/u;
 const HALF_ENTITY = /&#?[0-9A-Za-z]{0,7}$/;
 const HALF_LINK = /(?<![A-Za-z0-9])h(?:t(?:t(?:ps?(?::(?:\/(?:\/[!-~]{0,100})?)?)?)?)?)?$/i;
 
 /** What may have stood before a cut: with and without a mark, and what the provider wrote itself and cut in two. */
 function beforeCut(shown: string, reading: TextReading): readonly string[] {
   const text = plainText(shown);
-  const whole = [text, text.replace(MARK, '')].map((each) => each.replace(HALF_PAIR, ''));
+  const whole = [text, text.replace(MARK, '')].map((each) => each.replace(HALF_CHARACTER, ''));
   const readings = whole.flatMap((each) => [each, ...withoutHalves(each, reading)]);
   return [...new Set(readings.map(withoutSpaceAtEnd))];
 }

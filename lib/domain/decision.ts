@@ -4,6 +4,7 @@
  * Decisions that can hide an effect need two people (`proposal.ts`).
  */
 import { type Intent, type IntentState, inDoubt, lastAttempt } from './intent.ts';
+import { isAuditIncomplete } from './judge-audit.ts';
 import { DAY_MS, type Lag, type Timing } from './promise.ts';
 
 export type { Proposal } from './proposal.ts';
@@ -42,7 +43,7 @@ export function needsTwo(decision: Decision): boolean {
 /** In which states a decision makes sense. */
 export function decidableIn(kind: Decision['kind']): readonly IntentState[] {
   if (kind === 'reopen') return ['closed'];
-  // A confirmed one while a second effect of it is open.
+  // A confirmed one while a second effect of it, or whether there is one, is open.
   return kind === 'settle_many' ? ['handover', 'confirmed'] : ['handover'];
 }
 
@@ -139,7 +140,9 @@ function absenceRefusal(
 }
 
 function settleRefusal(intent: Intent, keep: string, surplus: readonly string[]): DecisionRefusal | null {
-  if (surplus.length === 0) return 'surplus_missing';
+  // Where nobody could tell whether there is more, people may say that there is not.
+  const isNoneMore = intent.state === 'confirmed' && isAuditIncomplete(intent);
+  if (surplus.length === 0 && !isNoneMore) return 'surplus_missing';
   if (surplus.includes(keep)) return 'kept_is_surplus';
   // What is confirmed stays what was read back.
   if (intent.state === 'confirmed' && keep !== intent.externalId) return 'not_a_candidate';

@@ -29,8 +29,8 @@ export interface SearchFacts {
   readonly authorised: boolean;
   /** External ids of matching records, at most 20. */
   readonly candidates: readonly string[];
-  /** Reference, account and environment searched for at that time. */
-  readonly reference: string;
+  /** Reference, account and environment searched for at that time; no reference where the provider shows none. */
+  readonly reference: string | null;
   readonly account: string;
   readonly environment: Environment;
   /** Class of failure when the lookup failed; never provider text. */
@@ -51,6 +51,7 @@ export type HandoverReason =
   | 'not_repeatable'
   | 'contrary_evidence'
   | 'second_effect'
+  | 'audit_incomplete'
   | 'twin_undetermined'
   | 'cannot_compensate'
   | 'reopened'
@@ -61,6 +62,8 @@ export interface Handover {
   /** External ids seen, at most 20. */
   readonly candidates: readonly string[];
   readonly at: number;
+  /** `mismatch`: names of the checks of the readback that did not hold. */
+  readonly failedChecks?: readonly string[];
 }
 
 /** Proof by readback; only a receipt makes an intent confirmed. */

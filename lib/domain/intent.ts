@@ -99,9 +99,11 @@ export interface Intent {
   readonly seenAt: number | null;
   /** An id seen outside but not verified. */
   readonly acknowledgedId: string | null;
-  /** Searches since the intent last became unknown, and since when. */
+  /** Searches since the intent last became unknown other than by age, and since when it is searched for. */
   readonly searches: number;
   readonly searchingSince: number | null;
+  /** How often its next search was held back since the last one, and how many calls it needs as far as that is known. */
+  readonly heldBack: { readonly times: number; readonly calls: number | null } | null;
   /** Since when it is undetermined what is outside, however often it was looked at since. */
   readonly unknownSince: number | null;
   readonly lastSearch: SearchFacts | null;
@@ -116,7 +118,7 @@ export interface Intent {
   readonly outcome: 'no_effect' | 'attested' | 'undetermined' | null;
   /** The id that people stated with outcome `attested`, if they knew one. */
   readonly attestedId: string | null;
-  /** A second effect of a confirmed intent, seen by the audit. */
+  /** A second effect of a confirmed intent, seen by the audit; or that the audit of a settled one saw too little to tell. */
   readonly incident: Handover | null;
   /** Evidence of an effect came although none was believed to exist; a look must support it before it counts. */
   readonly contraryAt: number | null;

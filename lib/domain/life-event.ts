@@ -39,8 +39,10 @@ export type LifeEvent =
   /** A step found that only people can go on; the hand-over step then moves the state. */
   | { readonly kind: 'must_hand_over'; readonly handover: Handover; readonly dueAt: number }
   | { readonly kind: 'handed_over'; readonly dueAt: number }
-  /** Not now: frozen, planned for later, another intent goes first, or the account had its calls of this minute. */
+  /** Not now: frozen, planned for later, or another intent goes first. */
   | { readonly kind: 'deferred'; readonly dueAt: number; readonly waitsFor?: string }
+  /** Its account had its calls of this minute; `calls` that the search needs, where that is known. */
+  | { readonly kind: 'held_back'; readonly dueAt: number; readonly calls: number | null }
   /** The provider says that the first write is in order, and until when. */
   | { readonly kind: 'checked'; readonly cancelUntil: number | null; readonly dueAt: number }
   /** Absence too old to open a send. */
@@ -69,6 +71,8 @@ export type LifeEvent =
   /** The audit of a confirmed intent found nothing else, or could not look yet (`dueAt`). */
   | { readonly kind: 'audited'; readonly facts: SearchFacts; readonly dueAt: number | null }
   | { readonly kind: 'second_effect'; readonly facts: SearchFacts; readonly incident: Handover }
+  /** The looks for another effect saw too little to tell: the end stands, and people are told. */
+  | { readonly kind: 'audit_incomplete'; readonly facts: SearchFacts; readonly incident: Handover }
   /** A readback supports, or does not, evidence against a settled end. */
   | { readonly kind: 'contradicted'; readonly handover: Handover; readonly dueAt: number }
   | { readonly kind: 'not_contradicted'; readonly facts: SearchFacts; readonly dueAt: number | null }

@@ -1,5 +1,6 @@
 /** What a recorded look makes of an intent. */
 import type { Handover, Intent, Receipt, SearchFacts } from './intent.ts';
+import { isAuditIncomplete } from './judge-audit.ts';
 import { SETTLED } from './lifecycle-states.ts';
 
 export function takeSearch(
@@ -16,7 +17,9 @@ export function takeSearch(
   }
   if (facts.verdict !== 'absent') return { ...counted, seenAt };
   const absentSince = intent.absentSince ?? facts.startedAt;
-  return { ...counted, state: 'absent', absentSince, unknownSince: null };
+  // Absent once more: what keeps it from being sent is met when its runs come back, and they do so ever later.
+  const dueAt = intent.absentSince === null ? event.dueAt : Math.max(intent.dueAt ?? 0, facts.endedAt);
+  return { ...counted, state: 'absent', absentSince, unknownSince: null, dueAt };
 }
 
 /** One search more; what it may be trusted for is kept apart from what it found. */
@@ -49,7 +52,20 @@ export function noContradiction(intent: Intent, event: { facts: SearchFacts; due
   const over = event.dueAt === null && SETTLED.includes(intent.state);
   // Before a settled state nothing is over: what contradicts it goes on to forbid writes.
   const dueAt = event.dueAt ?? (over && !isFollowUpPending(intent) ? null : event.facts.endedAt);
-  return { ...looked(intent, event.facts), contraryAt: over ? null : intent.contraryAt, dueAt };
+  const incident = over && isAuditIncomplete(intent) ? null : intent.incident;
+  return { ...looked(intent, event.facts), incident, contraryAt: over ? null : intent.contraryAt, dueAt };
+}
+
+/** Nobody knows whether there is more. What disputes an end without an effect goes on disputing it. */
+export function auditIncomplete(intent: Intent, event: { facts: SearchFacts; incident: Handover }): Intent {
+  // A second effect that was found says more.
+  const isFound = intent.incident !== null && !isAuditIncomplete(intent);
+  return {
+    ...looked(intent, event.facts),
+    incident: isFound ? intent.incident : event.incident,
+    contraryAt: intent.state === 'confirmed' ? null : intent.contraryAt,
+    dueAt: isFollowUpPending(intent) ? event.incident.at : null,
+  };
 }
 
 /** What is to follow it was not made yet: it stays due until it is. */

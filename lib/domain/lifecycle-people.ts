@@ -2,6 +2,7 @@
 import type { Signature } from './approval.ts';
 import { type Decision, decidableIn } from './decision.ts';
 import { type Intent, inDoubt } from './intent.ts';
+import { isAuditIncomplete } from './judge-audit.ts';
 import { type Refusal, SETTLED, toUnknown, WAITING } from './lifecycle-states.ts';
 
 export function revoke(intent: Intent, event: { revoked: Signature }): Intent | Refusal {
@@ -28,8 +29,15 @@ export function withdraw(intent: Intent): Intent {
     : after;
 }
 
-/** Wakes what may be looked at. Bytes may be out while `sending`: its lease decides, not a wish. */
-export function lookAgain(intent: Intent, event: { dueAt: number }, now: number): Intent {
+/**
+ * Wakes what may be looked at, and of settled ones those whose audit saw too little. Bytes may be out while `sending`:
+ * its lease decides, not a wish.
+ */
+export function lookAgain(intent: Intent, event: { dueAt: number }, now: number): Intent | Refusal {
+  if (SETTLED.includes(intent.state)) {
+    if (!isAuditIncomplete(intent)) return 'settled';
+    return { ...intent, searches: 0, searchingSince: now, dueAt: event.dueAt };
+  }
   if (intent.state === 'sending') return intent;
   if (intent.state !== 'handover') return { ...intent, dueAt: event.dueAt };
   // Nothing was ever in doubt: there is nothing to look for.
@@ -86,6 +94,7 @@ export function decide(
         outcome: null,
         attestedId: null,
         contraryAt: null,
+        incident: null,
         noMoreWrites: true,
         handover,
       };
@@ -93,7 +102,7 @@ export function decide(
   }
 }
 
-/** The second effect is people's affair from here on: its record is bound here and counts no more. */
+/** The second effect is people's affair from here on: its record, if there is one, is bound here and counts no more. */
 function endIncident(intent: Intent, decision: Decision): Intent | Refusal {
   if (intent.incident === null || decision.kind !== 'settle_many') return 'not_in_this_state';
   return { ...intent, incident: null, surplus: [...new Set([...intent.surplus, ...decision.surplus])] };

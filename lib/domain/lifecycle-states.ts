@@ -15,6 +15,12 @@ export type Refusal =
   | 'no_such_attempt'
   | 'has_result';
 
+/** Absence that nobody used in time. The count of searches goes on, so that absent and unknown never take turns for ever. */
+export function age(intent: Intent, event: { dueAt: number }, now: number): Intent {
+  const dueAt = Math.max(event.dueAt, intent.dueAt ?? 0);
+  return { ...toUnknown(intent, now), searches: intent.searches, dueAt };
+}
+
 /**
  * Undetermined from here on: the count of searches starts anew and what was decided before is void. That another id was
  * told stays: it is looked into once one is confirmed.

@@ -6,11 +6,18 @@
 import { type Intent, type IntentState, inDoubt } from './intent.ts';
 import type { LifeEvent } from './life-event.ts';
 import { claim, loseLast, resendFirst } from './lifecycle-attempts.ts';
+import { countsAfter } from './lifecycle-counts.ts';
 import { BELIEVED_EMPTY, takeEvidence } from './lifecycle-evidence.ts';
-import { confirm, isFollowUpPending, noContradiction, takeSearch } from './lifecycle-looks.ts';
+import {
+  auditIncomplete,
+  confirm,
+  isFollowUpPending,
+  noContradiction,
+  takeSearch,
+} from './lifecycle-looks.ts';
 import { conflict, decide, lookAgain, revoke, withdraw } from './lifecycle-people.ts';
 import { recordResult } from './lifecycle-result.ts';
-import { ANY, OPEN, type Refusal, SETTLED, toUnknown, WAITING } from './lifecycle-states.ts';
+import { ANY, age, OPEN, type Refusal, SETTLED, toUnknown, WAITING } from './lifecycle-states.ts';
 
 export type Transition =
   | { readonly kind: 'moved'; readonly intent: Intent }
@@ -50,14 +57,22 @@ const RULES: Rules = {
       i.handover === null ? 'nothing_to_hand_over' : { ...i, state: 'handover', dueAt: e.dueAt },
   },
   deferred: {
-    in: [...WAITING, 'awaiting_approval', 'unknown', 'acknowledged', 'handover', ...SETTLED],
+    in: [...WAITING, 'awaiting_approval', 'handover', ...SETTLED],
     apply: (i, e) => ({ ...i, waitsFor: e.waitsFor ?? null, dueAt: e.dueAt }),
+  },
+  held_back: {
+    in: [...WAITING, 'awaiting_approval', 'unknown', 'acknowledged', ...SETTLED],
+    apply: (i, e) => ({
+      ...i,
+      heldBack: { times: (i.heldBack?.times ?? 0) + 1, calls: e.calls ?? i.heldBack?.calls ?? null },
+      dueAt: e.dueAt,
+    }),
   },
   checked: {
     in: WAITING,
     apply: (i, e, now) => ({ ...i, checkedAt: now, cancelUntil: e.cancelUntil, dueAt: e.dueAt }),
   },
-  aged: { in: ['absent'], apply: (i, e, now) => ({ ...toUnknown(i, now), dueAt: e.dueAt }) },
+  aged: { in: ['absent'], apply: age },
   approved: {
     in: OPEN,
     apply: (i, e, now) => ({
@@ -91,7 +106,7 @@ const RULES: Rules = {
     apply: (i) => ({ ...i, state: 'closed', outcome: 'no_effect', dueAt: null }),
   },
   budget_spent: { in: ['ready'], apply: (i) => ({ ...i, state: 'rejected', dueAt: null }) },
-  look_again: { in: OPEN, apply: lookAgain },
+  look_again: { in: ANY, apply: lookAgain },
   conflicted: { in: ANY, apply: conflict },
   run_started: {
     in: ANY,
@@ -124,12 +139,14 @@ const RULES: Rules = {
       dueAt: isFollowUpPending(i) ? e.incident.at : null,
     }),
   },
+  audit_incomplete: { in: SETTLED, apply: auditIncomplete },
   contradicted: {
     in: [...BELIEVED_EMPTY, 'rejected', 'closed'],
     apply: (i, e) => ({
       ...i,
       state: 'handover',
       outcome: null,
+      incident: null,
       contraryAt: null,
       seenAt: i.seenAt ?? e.handover.at,
       handover: e.handover,
@@ -146,9 +163,6 @@ const RULES: Rules = {
   decided: { in: ['handover', 'closed', 'confirmed'], apply: decide },
 };
 
-/** What leaves a proposal standing; everything else may be new evidence and voids it. */
-const NO_EVIDENCE: readonly LifeEvent['kind'][] = ['owned', 'proposed', 'deferred', 'run_started'];
-
 /** The event kinds, in the order in which the table declares them. */
 export const EVENT_KINDS = Object.keys(RULES) as LifeEvent['kind'][];
 
@@ -160,7 +174,5 @@ export function transition(intent: Intent, event: LifeEvent, now: number): Trans
   }
   const after = rule.apply(intent, event, now);
   if (typeof after === 'string') return { kind: 'refused', reason: after };
-  const idleRuns = event.kind === 'run_started' || event.kind === 'conflicted' ? after.idleRuns : 0;
-  const proposal = NO_EVIDENCE.includes(event.kind) ? after.proposal : null;
-  return { kind: 'moved', intent: { ...after, idleRuns, proposal } };
+  return { kind: 'moved', intent: { ...after, ...countsAfter(intent, event, after) } };
 }

@@ -7,9 +7,9 @@
 /** Unicode's White_Space, written out: a rule for ever must not move with the engine's tables. */
 export const WHITE_SPACE = '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
 /** What ends a link: readers and providers agree on these only. */
-const BREAKS = `${WHITE_SPACE}<>"「」『』（）【】〈〉《》。、`;
+export const BREAKS = `${WHITE_SPACE}<>"「」『』（）【】〈〉《》。、`;
 
-const LABEL = '[\\p{L}\\p{M}\\p{N}_-]+';
+export const LABEL = '[\\p{L}\\p{M}\\p{N}_-]+';
 /** Scheme letters are listed: with the flag `i`, `ſ` would be an `s`. */
 const SCHEME = '(?<![A-Za-z0-9+.-])([Hh][Tt][Tt][Pp][Ss]?)://';
 const USER = `([^${BREAKS}/?#@]*@)?`;
@@ -30,16 +30,6 @@ export function withLinksInOneSpelling(text: string): string {
       return `${lower}://${user}${hostInAscii(host)}${shownPort}${path}`;
     },
   );
-}
-
-/** The text with every link cut before its query and its fragment, as a provider leaves it that takes tracking off. */
-export function withLinksCutShort(text: string): string {
-  return text.replace(LINK, (whole: string) => whole.replace(/[?#].*$/su, ''));
-}
-
-/** The text with every link without its scheme. */
-export function withLinksBare(text: string): string {
-  return text.replace(LINK, (whole: string) => whole.slice(whole.indexOf('://') + 3));
 }
 
 function endsClearly(text: string, at: number): boolean {

@@ -5,6 +5,7 @@
 import { permissionOf } from './approval.ts';
 import { type Attempt, type Intent, inDoubt, lastAttempt, provedNotExecuted } from './intent.ts';
 import { classOf, keyEndsAt, type Lag, type ProviderPromise, type Timing, windowMs } from './promise.ts';
+import { leftAloneUntil } from './retry-after.ts';
 import type { Policy } from './route.ts';
 
 export type SendRefusal =
@@ -102,7 +103,8 @@ export function sendBeforeOf(intent: Intent, context: SendContext, ownDeadline: 
 
 function pauseEndsAt(intent: Intent, policy: Policy): number {
   const result = lastAttempt(intent)?.result;
-  return result === undefined ? Number.NEGATIVE_INFINITY : result.at + policy.pauseMs;
+  const ownPause = result === undefined ? Number.NEGATIVE_INFINITY : result.at + policy.pauseMs;
+  return Math.max(ownPause, leftAloneUntil(intent));
 }
 
 function repeatable(attempt: Attempt, policy: Policy): boolean {

@@ -15,6 +15,7 @@ const NOTHING_YET = {
   acknowledgedId: null,
   searches: 0,
   searchingSince: null,
+  heldBack: null,
   unknownSince: null,
   lastSearch: null,
   absentSince: null,

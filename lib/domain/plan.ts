@@ -6,6 +6,7 @@ import { isFollowUpPending } from './lifecycle-looks.ts';
 import { maySend, type SendContext, type SendRefusal } from './may-send.ts';
 import { DAY_MS, type Timing } from './promise.ts';
 import { MAX_SEARCHES, windowEndsAt } from './reconciliation.ts';
+import { leftAloneUntil } from './retry-after.ts';
 import { needsAudit } from './verification.ts';
 
 export type Plan =
@@ -120,12 +121,18 @@ function planRefused(intent: Intent, refusal: SendRefusal, context: SendContext,
     case 'blind':
       return handOver(intent, refusal, now);
     case 'quiet_time':
-      return { do: 'wait', until: now + Math.max(context.policy.pauseMs, context.promise.minQuietMs, 1) };
+      return { do: 'wait', until: quietUntil(intent, context, now) };
     case 'search_first':
     case 'window_open':
     case 'absence_too_old':
       return { do: 'apply', event: { kind: 'aged', dueAt: now } };
   }
+}
+
+/** Its own pause or what the provider asked for, whichever is longer; past `sendBy` nothing is left to wait for. */
+function quietUntil(intent: Intent, { policy, promise }: SendContext, now: number): number {
+  const ownPause = now + Math.max(policy.pauseMs, promise.minQuietMs, 1);
+  return Math.max(ownPause, Math.min(leftAloneUntil(intent), intent.sendBy));
 }
 
 function handOver(intent: Intent, reason: HandoverReason, now: number): Plan {

@@ -2,7 +2,7 @@
  * What a search means. 0, 1 and many are three cases, a failed lookup is none of them, and 0 proves
  * absence only when the search STARTED after the window, was complete and was authorised.
  */
-import { type Intent, lastAttempt, type Verdict } from './intent.ts';
+import { type Intent, lastAttempt, provedNotExecuted, type Verdict } from './intent.ts';
 import { DAY_MS, type Lag, type ProviderPromise, type Timing, windowMs } from './promise.ts';
 import type { Policy } from './route.ts';
 
@@ -24,21 +24,39 @@ export interface Look {
 
 /**
  * When an effect of any attempt may have been made: anchored on what was planned and on what was claimed, so that a
- * late second attempt is seen too. Both ends are included; the provider's clock may be off by `clockSkewMs`.
+ * late second attempt is seen too. Both ends are included. It is never shorter than D allows, and as far wider as the
+ * clocks are distrusted: ours by `timing.skewMs`, the provider's by `clockSkewMs`.
  */
 export function searchRange(
   intent: Pick<Intent, 'plannedAt' | 'attempts'>,
   policy: Pick<Policy, 'lookBeforeMs' | 'lookAfterMs'>,
   timing: Timing,
+  lag: Pick<Lag, 'applyDelayMs'>,
   clockSkewMs: number,
 ): { readonly from: number; readonly to: number } {
   const first = intent.attempts[0]?.claimedAt ?? intent.plannedAt;
   const last = lastAttempt(intent)?.claimedAt;
   const end = last === undefined ? intent.plannedAt : Math.max(intent.plannedAt, last + timing.senderLifeMs);
+  const distrust = timing.skewMs + clockSkewMs;
   return {
-    from: Math.min(intent.plannedAt, first) - policy.lookBeforeMs - clockSkewMs,
-    to: end + policy.lookAfterMs + clockSkewMs,
+    from: Math.min(intent.plannedAt, first) - policy.lookBeforeMs - distrust,
+    to: end + Math.max(policy.lookAfterMs, lag.applyDelayMs ?? 0) + distrust,
   };
+}
+
+/**
+ * Whether a record made at `createdAt`, by the provider's clock, can be the effect of an attempt. What is older than
+ * the first claim of one that may have had an effect was made by somebody else, however equal it is.
+ */
+export function canBeOfAnAttempt(
+  intent: Pick<Intent, 'attempts'>,
+  createdAt: number,
+  timing: Timing,
+  clockSkewMs: number,
+): boolean {
+  // Where every attempt was refused and a record shows all the same, the refusals are what is in doubt.
+  const first = intent.attempts.find((each) => !provedNotExecuted(each)) ?? intent.attempts[0];
+  return first !== undefined && createdAt >= first.claimedAt - timing.skewMs - clockSkewMs;
 }
 
 /** When an empty search starts to prove absence, exclusive; null when D or L is not promised. */
@@ -105,12 +123,18 @@ export function endOfSearch(
   verdict: Verdict,
   timing: Timing,
   lag: Lag,
-): 'many' | 'found_but_gone' | 'exhausted' | undefined {
+): 'many' | 'found_but_gone' | 'exhausted' | 'cannot_run' | undefined {
   if (verdict === 'many') return 'many';
-  if (verdict === 'found' || verdict === 'absent') return undefined;
+  if (verdict === 'found') return undefined;
+  if (verdict === 'absent') return isProvedInVain(intent) ? 'cannot_run' : undefined;
   if (verdict === 'wait' && isGone(intent, look.startedAt, timing, lag)) return 'found_but_gone';
   const since = searchedSince(intent) ?? look.startedAt;
   return isExhausted(intent.searches + 1, since, look.endedAt) ? 'exhausted' : undefined;
+}
+
+/** Absence is proved once more, after all its searches: whatever keeps it from being sent does not pass by itself. */
+function isProvedInVain(intent: Pick<Intent, 'searches' | 'absentSince'>): boolean {
+  return intent.absentSince !== null && intent.searches + 1 >= MAX_SEARCHES;
 }
 
 /** Searched for so long that people are asked, also when the searches themselves were held back. */

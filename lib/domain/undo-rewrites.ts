@@ -40,19 +40,35 @@ export function withLinksExpanded(
   schemeAdded: boolean,
 ): { readonly text: string; readonly stray: boolean } {
   if (links.length === 0) return { text, stray: false };
-  const waiting = links.map((link) => ({ ...link, used: false }));
+  const waiting = inOrder(links);
   let expanded = '';
   let from = 0;
-  for (const match of text.matchAll(anyOf(links.map(({ shown }) => shown)))) {
-    const entries = waiting.filter(({ shown }) => shown === match[0]);
-    const entry = entries.find(({ used }) => !used) ?? entries.at(-1);
-    if (entry === undefined) continue;
-    entry.used = true;
+  for (const match of text.matchAll(anyOf([...waiting.keys()]))) {
+    const targets = waiting.get(match[0]);
+    const target = targets?.left.shift() ?? targets?.last;
+    if (target === undefined) continue;
     expanded += text.slice(from, match.index);
-    expanded += schemeAdded ? asApproved(expanded, entry.target, own) : entry.target;
+    expanded += schemeAdded ? asApproved(expanded, target, own) : target;
     from = match.index + match[0].length;
   }
-  return { text: expanded + text.slice(from), stray: waiting.some(({ used }) => !used) };
+  return {
+    text: expanded + text.slice(from),
+    stray: [...waiting.values()].some(({ left }) => left.length > 0),
+  };
+}
+
+/** What each shown text leads to, in turn. */
+function inOrder(links: readonly ShownLink[]): Map<string, { readonly left: string[]; last: string }> {
+  const all = new Map<string, { readonly left: string[]; last: string }>();
+  for (const { shown, target } of links) {
+    const met = all.get(shown);
+    if (met === undefined) all.set(shown, { left: [target], last: target });
+    else {
+      met.left.push(target);
+      met.last = target;
+    }
+  }
+  return all;
 }
 
 /** Whole words only: `https://s.test/1` is not in `https://s.test/12`. */
@@ -63,12 +79,15 @@ function anyOf(words: readonly string[]): RegExp {
   return new RegExp(`(?<![A-Za-z0-9])(?:${escaped.join('|')})(?![A-Za-z0-9_/-])`, 'g');
 }
 
+const HOST_NAME = /^[^/?#]*\.[^./?#]/;
+
 /** The spelling of a target that carries on what was approved, else one that was approved at all, else the target. */
 function asApproved(before: string, target: string, own: string): string {
   // Hopeless already, and a hostile map must not take quadratic time.
   if (before.length > 4 * own.length) return target;
   const bare = target.replace(/^https?:\/\//i, '');
-  const spellings = [target, bare, bare.replace(/^([^/]*)\/$/, '$1')];
+  // A word without a dot that became a link is another text.
+  const spellings = HOST_NAME.test(bare) ? [target, bare, bare.replace(/^([^/]*)\/$/, '$1')] : [target];
   const carriesOn = (each: string) => own.startsWith(withLinksInOneSpelling(plainText(before + each)));
   const isApproved = (each: string) => own.includes(withLinksInOneSpelling(plainText(each)));
   return spellings.find(carriesOn) ?? spellings.find(isApproved) ?? target;

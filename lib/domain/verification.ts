@@ -30,7 +30,13 @@ export type Verification =
       readonly searchedWhole: boolean;
     }
   | { readonly kind: 'later' }
-  | { readonly kind: 'hand_over'; readonly reason: HandoverReason; readonly candidates: readonly string[] };
+  | {
+      readonly kind: 'hand_over';
+      readonly reason: HandoverReason;
+      readonly candidates: readonly string[];
+      /** `mismatch`: names of the checks that do not hold. */
+      readonly failedChecks?: readonly string[];
+    };
 
 /** More than one attempt, or one whose answer was not seen: verify then needs a complete search too. */
 export function needsWholeSearch(intent: Pick<Intent, 'attempts'>): boolean {
@@ -74,7 +80,7 @@ export function judgeReadback(
 }
 
 /** Ids that answers gave. Two of them are two effects, whatever a readback shows. */
-function acknowledgedIds(intent: Intent): string[] {
+export function acknowledgedIds(intent: Pick<Intent, 'attempts' | 'surplus'>): string[] {
   const told = intent.attempts.flatMap(({ result }) =>
     result?.kind === 'acknowledged' && result.externalId !== null ? [result.externalId] : [],
   );
@@ -89,11 +95,15 @@ function judgeOne(intent: Intent, readback: Readback, searchedWhole: boolean): V
     ...(intent.acknowledgedId === null ? [] : [intent.acknowledgedId]),
   ];
   const checks = { ...record.checks, externalId: told.every((id) => id === record.externalId) };
-  if (!Object.values(checks).every(Boolean)) return handOver('mismatch', [record.externalId]);
+  const failedChecks = Object.entries(checks).flatMap(([name, holds]) => (holds ? [] : [name]));
+  if (failedChecks.length > 0) return { ...handOver('mismatch', [record.externalId]), failedChecks };
   const { externalId, url = null } = record;
   return { kind: 'verified', externalId, url, checks, searchedWhole };
 }
 
-function handOver(reason: HandoverReason, candidates: readonly string[]): Verification {
+function handOver(
+  reason: HandoverReason,
+  candidates: readonly string[],
+): Extract<Verification, { kind: 'hand_over' }> {
   return { kind: 'hand_over', reason, candidates };
 }

@@ -4,6 +4,7 @@
  *
  * The default is `unknown`. Error codes prove nothing: a reset arrives with and without an effect.
  */
+import { notBeforeOf } from './retry-after.ts';
 
 /** What the transport saw of one POST. It reports phases, it judges nothing. */
 export type WireReport =
@@ -58,6 +59,8 @@ export type WriteResult =
       readonly at: number;
       /** The provider said that something of ours exists there already: evidence, whichever attempt made it. */
       readonly exists?: true;
+      /** The provider asked (`Retry-After`) to be left alone until then, ms; nothing is sent again before. */
+      readonly notBefore?: number;
     };
 
 /** Whether a result says that there is an effect outside. */
@@ -79,6 +82,7 @@ export type AnswerReader = (status: number, body: unknown) => Reading;
 type JudgedAttempt = { readonly token: string; readonly startedAt: number; readonly at: number };
 
 type Answered = Extract<WireReport, { kind: 'answered' }>;
+type Unknown = Extract<WriteResult, { kind: 'unknown' }>;
 
 /**
  * The one place that may turn a transport report into `rejected`, and it names the proof.
@@ -120,7 +124,8 @@ function judgeAnswer(
   const success = answer.status >= 200 && answer.status < 300;
   const body = answer.complete ? parsed(answer.body, parse) : undefined;
   // A cut body without a length arrives as complete; one that does not parse is cut too.
-  if (body === undefined) return unknown(success ? 'body_cut' : `status_${answer.status}`, attempt);
+  if (body === undefined)
+    return asked(unknown(success ? 'body_cut' : `status_${answer.status}`, attempt), answer);
   const reading = read(answer.status, body.value);
   if (reading.kind === 'acknowledged' && success) {
     return {
@@ -141,12 +146,17 @@ function judgeAnswer(
       at: attempt.at,
     };
   }
-  const result = unknown(success ? 'bad_answer' : `status_${answer.status}`, attempt);
+  const result = asked(unknown(success ? 'bad_answer' : `status_${answer.status}`, attempt), answer);
   return reading.kind === 'exists' ? { ...result, exists: true } : result;
 }
 
-function unknown(code: ErrorKind, attempt: JudgedAttempt): Extract<WriteResult, { kind: 'unknown' }> {
+function unknown(code: ErrorKind, attempt: JudgedAttempt): Unknown {
   return { kind: 'unknown', code, startedAt: attempt.startedAt, evidenceId: attempt.token, at: attempt.at };
+}
+
+function asked(result: Unknown, { status, headers }: Answered): Unknown {
+  const notBefore = notBeforeOf({ status, retryAfter: headers['retry-after'] }, result.at);
+  return notBefore === null ? result : { ...result, notBefore };
 }
 
 function parsed(text: string, parse: (text: string) => unknown): { value: unknown } | undefined {

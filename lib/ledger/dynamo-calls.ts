@@ -14,8 +14,9 @@ export function callsOf(store: Store): Pick<Ledger, 'beginSearch' | 'takeCalls' 
   const take: Ledger['takeCalls'] = (account, wanted) => takeCalls(store, account, wanted);
   return {
     takeCalls: take,
-    beginSearch: async (account, { minute, upTo }) => {
-      const calls = Number((await store.get(callsPartition(account), SORT_KEY))?.['each'] ?? 1);
+    beginSearch: async (account, { minute, upTo, ...wanted }) => {
+      const each = async () => Number((await store.get(callsPartition(account), SORT_KEY))?.['each'] ?? 1);
+      const calls = wanted.calls ?? (await each());
       const room = Math.max(upTo, calls);
       return (await take(account, { minute, calls, upTo: room })) ? calls : null;
     },

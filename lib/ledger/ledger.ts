@@ -100,13 +100,17 @@ export interface Ledger {
     from: IntentRef | null,
   ) => Promise<{ readonly kind: 'mine' } | { readonly kind: 'taken'; readonly by: IntentRef }>;
   /**
-   * Counts the calls of one search that is about to begin at an account: as many as the last one took, which is answered.
-   * Null: the minute has no room, nothing is counted. Into an empty minute a search of any size is let.
+   * Counts the calls of one search that is about to begin at an account, and answers how many: `calls`, or where that is
+   * null as many as the last one there took. Null: the minute has no room, nothing is counted. Into an empty minute a
+   * search of any size is let.
    */
-  readonly beginSearch: (account: Account, minute: Minute) => Promise<number | null>;
+  readonly beginSearch: (
+    account: Account,
+    wanted: Minute & { readonly calls: number | null },
+  ) => Promise<number | null>;
   /** Counts more calls of a search; false: no room. */
   readonly takeCalls: (account: Account, wanted: Minute & { readonly calls: number }) => Promise<boolean>;
-  /** How many calls a search took in the end. */
+  /** How many calls a search takes there, as one of them found out. */
   readonly endSearch: (account: Account, calls: number) => Promise<void>;
   /** Append-only: put if absent. */
   readonly addEvidence: (ref: IntentRef, evidence: Evidence) => Promise<void>;

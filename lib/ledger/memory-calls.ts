@@ -15,8 +15,8 @@ export function callsInMemory(): Pick<Ledger, 'beginSearch' | 'takeCalls' | 'end
   };
   return {
     takeCalls,
-    beginSearch: async (account, { minute, upTo }) => {
-      const calls = counts.get(callsPartition(account))?.each ?? 1;
+    beginSearch: async (account, { minute, upTo, ...wanted }) => {
+      const calls = wanted.calls ?? counts.get(callsPartition(account))?.each ?? 1;
       return (await takeCalls(account, { minute, calls, upTo: Math.max(upTo, calls) })) ? calls : null;
     },
     endSearch: async (account, calls) => {

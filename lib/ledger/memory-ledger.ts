@@ -15,7 +15,6 @@ import {
   partitionOf,
   refOf,
   SIGHTS,
-  shardOf,
   toItem,
 } from './item.ts';
 import {
@@ -109,14 +108,16 @@ export function memoryLedger(newId: NewId): Ledger {
     evidence: async (ref, limit, cursor) => pageOf(evidenceOf(ref), limit, cursor),
     countConflicts: async (ref) => evidenceOf(ref).filter((each) => each.kind === 'conflict').length,
     due: async (shard, now, limit, cursor) => {
-      const due = intents()
-        .filter((each) => each.dueAt !== null && each.dueAt <= now && shardOf(each.id) === shard)
+      const due = [...items.values()]
+        .filter((item) => item['dueShard'] === `due#${shard}` && Number(item['dueAt']) <= now)
+        .filter((item) => item['sk'] === INTENT_SORT_KEY)
+        .map((item) => fromItem(item))
         .filter((each) => cursor === null || placeOf(each) > cursor)
         .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
       const page = due.slice(0, limit);
       const last = page.at(-1);
-      const items = page.map((each) => ({ tenant: each.tenant, intentId: each.id }));
-      return { items, cursor: due.length > limit && last !== undefined ? placeOf(last) : null };
+      const refs = page.map((each) => ({ tenant: each.tenant, intentId: each.id }));
+      return { items: refs, cursor: due.length > limit && last !== undefined ? placeOf(last) : null };
     },
     takeEvent: async (event) => {
       const known = items.get(eventPartition(event));

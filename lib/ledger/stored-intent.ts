@@ -31,6 +31,7 @@ const writeResult = z.discriminatedUnion('kind', [
     evidenceId: z.string(),
     at: ms,
     exists: z.literal(true).optional(),
+    notBefore: ms.optional(),
   }),
 ]) as unknown as z.ZodType<WriteResult>;
 
@@ -53,14 +54,19 @@ const search = z.object({
   complete: z.boolean(),
   authorised: z.boolean(),
   candidates: z.array(z.string()),
-  reference: z.string(),
+  reference: maybe(z.string()),
   account: z.string(),
   environment,
   error: z.string().optional(),
   cancelUntil: ms.optional(),
 });
 
-const handover = z.object({ reason: z.string(), candidates: z.array(z.string()), at: ms });
+const handover = z.object({
+  reason: z.string(),
+  candidates: z.array(z.string()),
+  at: ms,
+  failedChecks: z.array(z.string()).optional(),
+});
 const promiseClass = z.enum(['keyed', 'unique', 'searchable', 'blind']);
 
 const receipt = z.object({
@@ -136,6 +142,7 @@ const stored = z.object({
   acknowledgedId: maybe(z.string()),
   searches: count,
   searchingSince: maybe(ms),
+  heldBack: maybe(z.object({ times: count, calls: count.nullable() })),
   unknownSince: maybe(ms),
   lastSearch: maybe(search),
   absentSince: maybe(ms),

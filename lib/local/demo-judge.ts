@@ -1,4 +1,5 @@
 /** What the demo holds its passes to. Success is counted in the warehouse's book, never from our answer. */
+import { nonZero, SETTLED } from './demo-ending.ts';
 import type { Pass, Row } from './demo-pass.ts';
 
 export interface Summary {
@@ -11,8 +12,6 @@ export interface Summary {
   readonly lost: number;
   readonly wronglyConfirmed: number;
 }
-
-const HONEST_ENDS = ['confirmed', 'rejected', 'closed', 'handover'];
 
 export function summarise({ rows, book }: Pass): Summary {
   const reported = (report: string) => rows.filter((row) => row.report === report).length;
@@ -31,7 +30,7 @@ export function summarise({ rows, book }: Pass): Summary {
 /** Accepted, but in no honest end; or confirmed with nothing there. */
 function isLost(row: Row): boolean {
   if (row.state === null) return false;
-  return !HONEST_ENDS.includes(row.state) || (row.state === 'confirmed' && row.effects === 0);
+  return !SETTLED.includes(row.state) || (row.state === 'confirmed' && row.effects === 0);
 }
 
 function isWronglyConfirmed(row: Row, book: Pass['book']): boolean {
@@ -42,10 +41,7 @@ function isWronglyConfirmed(row: Row, book: Pass['book']): boolean {
 /** Sentences about what does not hold in the first pass; none when all does. */
 export function brokenIn(pass: Pass): string[] {
   const { duplicates, lost, wronglyConfirmed } = summarise(pass);
-  const counts = { duplicates, lost, wronglyConfirmed };
-  const broken = Object.entries(counts).flatMap(([name, count]) =>
-    count === 0 ? [] : [`${name} is ${count}`],
-  );
+  const broken = nonZero({ duplicates, lost, wronglyConfirmed });
   const extra = pass.rows.filter((row) => (pass.posts.get(row.key) ?? 0) > row.attempts);
   return [...broken, ...extra.map((row) => `${row.key}: more POSTs on the wire than attempts on record`)];
 }

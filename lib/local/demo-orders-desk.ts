@@ -6,6 +6,7 @@ import type { Decision } from '../domain/decision.ts';
 import type { JsonObject } from '../domain/intent.ts';
 import type { IntentView } from '../operations/trail.ts';
 import { systemClock, utc } from '../platform/clock.ts';
+import { type Permit, SETTLED } from './demo-ending.ts';
 import type { Service } from './service.ts';
 import type { SupplierKind } from './simulators.ts';
 
@@ -26,12 +27,6 @@ export interface Request {
   readonly environment: string;
   readonly route: string;
   readonly payload: JsonObject;
-}
-
-/** From when until when a write was permitted, ms; the end is exclusive. */
-export interface Permit {
-  readonly from: number;
-  readonly until: number;
 }
 
 interface ApprovalShown {
@@ -55,7 +50,6 @@ export interface Evidence {
   readonly items: readonly { readonly kind: string; readonly facts: JsonObject }[];
 }
 
-export const SETTLED = ['confirmed', 'rejected', 'closed', 'handover'];
 /** The longest that anything may take here: a lease, a window and a busy machine. */
 export const LONGEST_MS = 90_000;
 const POLL_MS = 50;
@@ -141,7 +135,7 @@ export function good<Body>({ status, body }: { status: number; body: Body }, wha
   return body;
 }
 
-async function ask<Body>(
+export async function ask<Body>(
   service: Service,
   token: string,
   method: string,

@@ -1,22 +1,18 @@
 /** One purchase order on its way through the demo: handed in, signed, seen to its end, and asked for once more. */
 import { systemClock } from '../platform/clock.ts';
 import type { Plan } from '../simulators/supplier-faults.ts';
-import { approve, good, type Order, type Permit, type Request, settled, submit } from './demo-orders-desk.ts';
+import type { Scene as ChapterScene } from './demo-chapter.ts';
+import type { Permit } from './demo-ending.ts';
+import { approve, good, type Order, type Request, settled, submit } from './demo-orders-desk.ts';
 import type { Work } from './demo-orders-judge.ts';
 import { bookOf, planFaults, postsOf } from './demo-orders-supplier.ts';
-import type { Service } from './service.ts';
 import type { SupplierKind } from './simulators.ts';
 
-/** Where a scenario plays. */
-export interface Scene {
-  readonly service: Service;
+export interface Place {
   /** Of the suppliers' books. */
   readonly folder: string;
-  /** Breaks the scenario with a sentence where something does not hold. */
-  readonly check: (holds: boolean, otherwise: string) => void;
-  /** A line for people who watch. */
-  readonly say: (line: string) => void;
 }
+export type Scene = ChapterScene & Place;
 
 export interface Draft {
   readonly order: Order;

@@ -1,11 +1,11 @@
 /** The scenarios that end by themselves: what callers, people and suppliers do in each. */
 import { systemClock } from '../platform/clock.ts';
+import type { Permit } from './demo-ending.ts';
 import {
   approvalOf,
   approve,
   evidenceOf,
   listed,
-  type Permit,
   settled,
   show,
   submit,

@@ -1,7 +1,10 @@
 /** The scenarios of the purchase-order chapter, and how each must end. */
+
+import type { Scenario } from './demo-chapter.ts';
+import type { Stated } from './demo-ending.ts';
 import { Unexpected } from './demo-orders-desk.ts';
-import type { Scene, Signed } from './demo-orders-draft.ts';
-import type { Stated, Work } from './demo-orders-judge.ts';
+import type { Place, Signed } from './demo-orders-draft.ts';
+import type { Work } from './demo-orders-judge.ts';
 import { blind, orderAndMail, twins } from './demo-orders-people.ts';
 import {
   answerLost,
@@ -13,20 +16,10 @@ import {
   workerKilled,
 } from './demo-orders-plays.ts';
 
-export interface Scenario {
-  readonly name: string;
-  /** Its name tells the class of the supplier. */
-  readonly route: string;
-  readonly stated: Stated;
-  /** When it began, ms; left out where that is when it plays. */
-  readonly startedAt?: number;
-  readonly play: (scene: Scene) => Promise<Work[]>;
-}
-
 const ONE = { state: 'confirmed', effects: 1 };
 
 /** @param hanging the order whose worker was killed, or why there is none. */
-export function scenarios(hanging: Signed | Unexpected): readonly Scenario[] {
+export function scenarios(hanging: Signed | Unexpected): readonly Scenario<Place, Work, Stated>[] {
   return [
     { name: '1-answer-lost', route: 'orders-unique', stated: ONE, play: answerLost },
     { name: '2-asked-again', route: 'orders-keyed', stated: ONE, play: askedAgain },

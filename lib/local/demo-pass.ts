@@ -2,6 +2,7 @@
 import type { IntentView } from '../operations/trail.ts';
 import { systemClock } from '../platform/clock.ts';
 import { readBook } from '../simulators/warehouse-book.ts';
+import { SETTLED } from './demo-ending.ts';
 import type { Order } from './orders.ts';
 import type { Service } from './service.ts';
 
@@ -29,7 +30,6 @@ export interface Pass {
   readonly answers: readonly string[];
 }
 
-const SETTLED = ['confirmed', 'rejected', 'closed', 'handover'];
 const LONGEST_MS = 45_000;
 const POLL_MS = 100;
 const AT_ONCE = 8;

@@ -2,17 +2,17 @@
 import type { IntentView } from '../operations/trail.ts';
 import type { Plan } from '../simulators/medium-faults.ts';
 import { readMediumBook } from '../simulators/medium-truth.ts';
-import { approve, good, settled } from './demo-orders-desk.ts';
-import type { Scene as OrderScene } from './demo-orders-draft.ts';
+import type { Scene as ChapterScene } from './demo-chapter.ts';
+import { approve, ask, good, settled } from './demo-orders-desk.ts';
 import type { Work } from './demo-publishing-judge.ts';
 import { effectsOf, type Post, planFaults, requestsOf } from './demo-publishing-medium.ts';
 import type { Service } from './service.ts';
 
-/** Where a scenario plays. */
-export interface Scene extends Omit<OrderScene, 'folder'> {
+export interface Place {
   /** File of the medium's book. */
   readonly book: string;
 }
+export type Scene = ChapterScene & Place;
 
 /** Handed in by the submitter and signed by somebody else. */
 export interface Signed extends Pick<Work, 'post' | 'request' | 'permit'> {
@@ -57,13 +57,7 @@ async function askAgain({ service, check }: Scene, { post, id }: Signed): Promis
 }
 
 async function submit(service: Service, { route, key, text, parent }: Post, token: string, talk: string) {
-  const headers = {
-    authorization: `Bearer ${token}`,
-    'content-type': 'application/json',
-    'idempotency-key': key,
-  };
   const payload = { text, visibility: 'public' };
-  const body = JSON.stringify({ route, payload, parent, traceIds: { conversation: talk } });
-  const response = await fetch(`${service.url}/intents`, { method: 'POST', headers, body });
-  return { status: response.status, body: (await response.json()) as IntentView };
+  const body = { route, payload, parent, traceIds: { conversation: talk } };
+  return ask<IntentView>(service, token, 'POST', '/intents', body, { 'idempotency-key': key });
 }

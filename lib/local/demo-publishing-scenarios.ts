@@ -1,5 +1,6 @@
 /** The scenarios of the publishing chapter, and how each must end. */
-import type { Scene } from './demo-publishing-draft.ts';
+import type { Scenario } from './demo-chapter.ts';
+import type { Place } from './demo-publishing-draft.ts';
 import type { Stated, Work } from './demo-publishing-judge.ts';
 import {
   answerLost,
@@ -11,19 +12,11 @@ import {
   twoAlike,
 } from './demo-publishing-plays.ts';
 
-export interface Scenario {
-  readonly name: string;
-  /** Its name tells the class that the medium has there. */
-  readonly route: string;
-  readonly stated: Stated;
-  readonly play: (scene: Scene) => Promise<Work[]>;
-}
-
 const ONE = { state: 'confirmed', effects: 1, posts: 1 };
 /** One post, and nobody but a person can say what it is. */
 const ASKED = { state: 'handover', effects: 1, posts: 1, handovers: 1 };
 
-export const SCENARIOS: readonly Scenario[] = [
+export const SCENARIOS: readonly Scenario<Place, Work, Stated>[] = [
   { name: '1-answer-lost', route: 'posts-blind', stated: ONE, play: answerLost },
   { name: '2-failed-there', route: 'posts-searchable', stated: { ...ONE, posts: 2 }, play: failedThere },
   { name: '3-two-alike', route: 'posts-searchable', stated: ASKED, play: twoAlike },

@@ -5,7 +5,7 @@
 import pc from 'picocolors';
 import { answersSince, brokenIn, differences, summarise } from './demo-judge.ts';
 import { type Pass, runPass } from './demo-pass.ts';
-import { jsonLines, tableText } from './demo-print.ts';
+import { jsonLines, tableText, verdict } from './demo-print.ts';
 import type { Order } from './orders.ts';
 import { startService } from './service.ts';
 import { type Place, placesIn } from './stack.ts';
@@ -30,9 +30,7 @@ export async function warehouseChapter(orders: Orders, json: boolean): Promise<b
     ...differences(first, third, 'pass 3'),
   ];
   process.stdout.write(json ? jsonLines([...first.rows, summarise(first)]) : tableOf(first));
-  for (const each of broken) process.stderr.write(`${pc.red('broken')} ${each}\n`);
-  if (broken.length === 0) process.stderr.write(`${pc.green('ok')} every invariant held in three passes\n`);
-  return broken.length === 0;
+  return verdict(broken, 'every invariant held in three passes');
 }
 
 /** Starts the stack after forgetting `anew`, runs one pass, stops the stack. */

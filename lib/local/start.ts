@@ -106,7 +106,7 @@ SUBMITTER=${tokens.submitter}
 APPROVER=${tokens.approver}
 OPERATOR=${tokens.operator}
 OTHER_TENANT=${tokens.otherTenant}
-
+${mediumUrl === null ? '' : mediumAddress(mediumUrl)}
 # submit an order, then look at it (ORD-AFTER instead of ORD-1 loses its first answer)
 curl -i ${url}/intents -H "authorization: Bearer $SUBMITTER" -H 'idempotency-key: ORD-1' -d '${order}'
 curl ${url}/intents -H "authorization: Bearer $SUBMITTER"
@@ -114,7 +114,7 @@ curl '${url}/intents?route=warehouse&key=ORD-1' -H "authorization: Bearer $SUBMI
 
 # the same as another tenant sees it: nothing
 curl '${url}/intents' -H "authorization: Bearer $OTHER_TENANT"
-${suppliers === null ? '' : purchaseOrder(url)}`);
+${suppliers === null ? '' : purchaseOrder(url)}${mediumUrl === null ? '' : post(url)}`);
 }
 
 /** The second thing to try: an order that somebody has to sign. */
@@ -134,7 +134,30 @@ function purchaseOrder(url: string): string {
   };
   return `
 # a purchase order (LOST-1 loses its first answer): submit it, read and sign it, wait until it is certain
-ID=$(curl -s ${url}/intents -H "authorization: Bearer $SUBMITTER" -H 'idempotency-key: LOST-1' -d '${JSON.stringify({ route: 'orders-keyed', payload })}' | grep -o 'int_[0-9a-f]*' | head -1)
+${signed(url, 'LOST-1', { route: 'orders-keyed', payload })}`;
+}
+
+function mediumAddress(mediumUrl: string): string {
+  return `
+# the simulated medium; what it holds and what it does wrong is behind $MEDIUM/control
+MEDIUM=${mediumUrl}
+`;
+}
+
+/** The third: a post that loses its first answer. */
+function post(url: string): string {
+  const payload = { text: 'Tea at five.', visibility: 'public' };
+  const fault = { match: { text: payload.text }, plan: [{ kind: 'cut_after_save' }] };
+  return `
+# a post whose first answer is lost, and what the medium holds in the end; docs/publishing.md goes on from here
+curl -X PUT $MEDIUM/control/posts/faults -d '${JSON.stringify(fault)}'
+${signed(url, 'POST-1', { route: 'posts-searchable', payload })}curl $MEDIUM/control/book
+`;
+}
+
+/** Handed in by one, read and signed by another, waited for. */
+function signed(url: string, key: string, body: object): string {
+  return `ID=$(curl -s ${url}/intents -H "authorization: Bearer $SUBMITTER" -H 'idempotency-key: ${key}' -d '${JSON.stringify(body)}' | grep -o 'int_[0-9a-f]*' | head -1)
 FP=$(curl -s ${url}/intents/$ID/approval -H "authorization: Bearer $APPROVER" | grep -o 'fp1:[0-9a-f]*' | head -1)
 curl -X PUT ${url}/intents/$ID/approval -H "authorization: Bearer $APPROVER" -d "{\\"fingerprint\\":\\"$FP\\"}"
 curl ${url}/intents/$ID -H "authorization: Bearer $SUBMITTER" -H 'prefer: wait=20'

@@ -1,9 +1,9 @@
 /** A dry run as people are shown it: what was seen, what it would mean, and what would happen next. Never a guess. */
 import type { IntentState, Json, Verdict } from '../domain/intent.ts';
-import type { SendRefusal } from '../domain/may-send.ts';
 import { utc } from '../platform/clock.ts';
 import type { DryRun } from '../workflow/dry-run.ts';
 import type { Seen } from '../workflow/look.ts';
+import type { ResendRefusal } from '../workflow/resend-refusals.ts';
 import type { Next } from '../workflow/what-next.ts';
 
 export interface DryRunView {
@@ -15,7 +15,9 @@ export interface DryRunView {
   readonly search: SearchView | null;
   readonly readback: LookView | null;
   readonly contradicting: readonly string[];
-  readonly sendRefusals: readonly SendRefusal[] | null;
+  readonly sendRefusals: readonly ResendRefusal[] | null;
+  /** Id of the intent that has to settle first, on record; as `IntentView` has it. */
+  readonly waitsFor: string | null;
   readonly next: Next;
 }
 
@@ -43,6 +45,7 @@ export interface SearchView extends LookView {
 export interface CandidateView {
   readonly externalId: string;
   readonly url: string | null;
+  /** Those that this look makes: a search goes to no public page, and has no `publicUrl`. */
   readonly checks: Readonly<Record<string, boolean>>;
 }
 
@@ -57,6 +60,7 @@ export function dryRunView({ intent, looked, ...rest }: DryRun): DryRunView {
     readback: looked === null || looked.readback === null ? null : lookView(looked.readback),
     contradicting: contradicting.slice(0, MOST_SHOWN),
     sendRefusals,
+    waitsFor: intent.waitsFor,
     next,
   };
 }
@@ -64,8 +68,8 @@ export function dryRunView({ intent, looked, ...rest }: DryRun): DryRunView {
 /** At most this many records are shown of one look. */
 const MOST_SHOWN = 20;
 
-function searchView({ facts, seen, reference }: NonNullable<DryRun['looked']>): SearchView {
-  const { account, environment } = facts;
+function searchView({ facts, seen }: NonNullable<DryRun['looked']>): SearchView {
+  const { reference, account, environment } = facts;
   return { ...lookView(seen), reference, account, environment, seen: seen.shown ?? [] };
 }
 

@@ -25,9 +25,15 @@ const SAYINGS = {
   must_decide: 'A person must decide: {reason}.',
   undetermined_still: 'Whether there is an effect outside is undetermined.',
   confirmed: 'Confirmed by readback: exactly one matching effect.',
+  confirmed_by_id:
+    'Confirmed by readback: the effect passes every check. Whether there is another one was not part of the proof.',
+  confirmed_searched_since:
+    'Confirmed by readback: the effect passes every check. A complete search since then shows no other one.',
   confirmed_kept: 'Confirmed by readback: one effect is kept; people settled {count} more as surplus.',
   confirmed_incident:
     'Confirmed by readback. Later a second effect was found: an incident is open and the route is frozen.',
+  confirmed_unaudited:
+    'Confirmed by readback. Whether there is a second effect is not known: the looks saw too little to tell.',
   refused: 'Refused, with proof that there is no effect outside.',
   not_sent: 'It could not be sent, with proof that there is no effect outside.',
   closed_no_effect: 'Closed. There is no effect outside and none will be made.',
@@ -35,6 +41,9 @@ const SAYINGS = {
   closed_undetermined: 'Closed by people. Whether there is an effect outside was not determined.',
 
   about_to_hand_over: 'It is about to be handed over to a person: {reason}.',
+  failed_checks: 'What was read back does not hold in: {checks}.',
+  only_the_page: 'All else agrees. If the page is only late, another look can confirm it.',
+  held_back: 'The next look waits, because the account has had its calls of the minute.',
   waits_for_twin: 'It waits for intent {id}, which asks for the same content.',
   waits_elsewhere: 'It waits for another intent, which has to be settled first.',
   waits_for_original: 'It waits for intent {id}, which it corrects, to be settled.',
@@ -62,6 +71,8 @@ const SAYINGS = {
   next_person: 'Next step: a decision by a person; it comes up again by {at}.',
   next_wait_until: 'Next step: a person chose to wait; it is looked for again at {at}.',
   next_incident: 'Next step: a person looks into the second effect; nothing is done by itself.',
+  next_unaudited:
+    'Next step: a person has it looked for again, or looks at the provider; nothing is done by itself.',
   next_reopen: 'No further step is due; a person may reopen it.',
   next_none: 'No further step is due.',
 } as const;
@@ -73,6 +84,10 @@ export interface Words {
   readonly sayings: Readonly<Record<Saying, string>>;
   readonly reasons: Readonly<Record<HandoverReason, string>>;
   readonly decisions: Readonly<Record<Decision['kind'], string>>;
+  /** What a check is about. One without a word is called by its name. */
+  readonly checks: Readonly<Record<string, string>>;
+  /** Stands between two of them. */
+  readonly comma: string;
   /** Stands between two sentences. */
   readonly between: string;
   /** In which times are told besides UTC when nobody names another. */
@@ -83,7 +98,7 @@ export const ENGLISH: Words = {
   sayings: SAYINGS,
   reasons: {
     many: 'more than one record at the provider matches; none was chosen and none deleted',
-    mismatch: 'the record at the provider differs from the approved request',
+    mismatch: 'the record at the provider does not pass every check',
     found_but_gone: 'an effect was seen at the provider and is no longer shown',
     bound_elsewhere: 'the matching record already belongs to another intent',
     blind: 'this provider can neither be searched nor asked again safely',
@@ -93,6 +108,7 @@ export const ENGLISH: Words = {
     not_repeatable: "no effect was found and this route's policy does not repeat such an attempt",
     contrary_evidence: 'there is evidence of an effect that was believed not to exist',
     second_effect: 'a second effect was found',
+    audit_incomplete: 'the looks for another effect saw too little to tell',
     twin_undetermined: 'an intent with the same content was closed and its effect never determined',
     cannot_compensate: 'the provider no longer allows what is to be corrected to be undone; nothing was sent',
     reopened: 'it was closed and a person reopened it',
@@ -106,6 +122,20 @@ export const ENGLISH: Words = {
     close: 'close it',
     reopen: 'reopen it',
   },
+  checks: {
+    publicUrl: 'public page',
+    externalId: 'id',
+    payload: 'text',
+    media: 'images',
+    time: 'time',
+    author: 'author',
+    parent: 'parent',
+    visibility: 'visibility',
+    account: 'account',
+    environment: 'environment',
+    reference: 'our reference',
+  },
+  comma: ', ',
   between: ' ',
   zone: 'UTC',
 };

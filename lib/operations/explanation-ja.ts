@@ -26,10 +26,16 @@ export const JAPANESE: Words = {
     must_decide: '人の判断が必要です。理由: {reason}。',
     undetermined_still: '相手先に反映されたかどうかは未確定です。',
     confirmed: '読み戻しにより確定しました。一致する記録はちょうど1件です。',
+    confirmed_by_id:
+      '読み戻しにより確定しました。読み戻した記録はすべての照合を満たしています。ほかに反映がないかどうかは、この証明に含まれません。',
+    confirmed_searched_since:
+      '読み戻しにより確定しました。読み戻した記録はすべての照合を満たし、その後の完全な検索でもほかの記録はありません。',
     confirmed_kept:
       '読み戻しにより確定しました。1件を残し、ほかの{count}件は担当者が余分なものとして処理しました。',
     confirmed_incident:
       '読み戻しにより確定しました。その後2件目の反映が見つかり、インシデントとして経路を凍結しています。',
+    confirmed_unaudited:
+      '読み戻しにより確定しました。2件目の反映がないかどうかは、調べきれなかったため分かっていません。',
     refused: '拒否されました。相手先に反映されていないことが証明されています。',
     not_sent: '送信できませんでした。相手先に反映されていないことが証明されています。',
     closed_no_effect: '終了しました。相手先には反映されておらず、今後も反映されません。',
@@ -37,6 +43,10 @@ export const JAPANESE: Words = {
     closed_undetermined: '担当者が終了しました。相手先に反映されたかどうかは確定していません。',
 
     about_to_hand_over: 'まもなく人に引き継がれます。理由: {reason}。',
+    failed_checks: '読み戻した記録のうち、照合を満たさない項目: {checks}。',
+    only_the_page:
+      'ほかはすべて一致しています。公開ページの表示が遅れているだけなら、もう一度調べると確定できることがあります。',
+    held_back: 'このアカウントの1分あたりの呼び出し回数を使い切ったため、調べるのを待っています。',
     waits_for_twin: '同じ内容を求める依頼 {id} を待っています。',
     waits_elsewhere: '先に決着すべき別の依頼を待っています。',
     waits_for_original: '訂正の対象である依頼 {id} が決着するのを待っています。',
@@ -64,12 +74,13 @@ export const JAPANESE: Words = {
     next_person: '次は人の判断です。{at} までにもう一度お知らせします。',
     next_wait_until: '担当者が待つことを選びました。次は {at} に再び調べます。',
     next_incident: '次は人が2件目の反映を調べます。自動では何も行いません。',
+    next_unaudited: '次は人がもう一度検索させるか、相手先を調べます。自動では何も行いません。',
     next_reopen: '予定された処理はありません。人が再開することはできます。',
     next_none: '予定された処理はありません。',
   },
   reasons: {
     many: '相手先に一致する記録が複数あります。どれも選ばず、どれも削除していません',
-    mismatch: '相手先の記録が、承認された依頼と異なります',
+    mismatch: '相手先の記録に、照合を満たさない項目があります',
     found_but_gone: '一度確認された反映が、もう表示されません',
     bound_elsewhere: '一致する記録は、すでに別の依頼のものです',
     blind: 'この相手先は検索も安全な再送もできません',
@@ -79,6 +90,7 @@ export const JAPANESE: Words = {
     not_repeatable: '反映は見つからず、この経路の方針ではこのような送信を繰り返しません',
     contrary_evidence: '存在しないとされていた反映を示す証拠があります',
     second_effect: '2件目の反映が見つかりました',
+    audit_incomplete: 'ほかに反映がないかを調べましたが、確かめきれませんでした',
     twin_undetermined: '同じ内容の依頼が、反映されたかどうか確定しないまま終了しました',
     cannot_compensate: '訂正の対象を、相手先ではもう取り消せません。何も送信していません',
     reopened: '終了した依頼を、人が再開しました',
@@ -92,6 +104,20 @@ export const JAPANESE: Words = {
     close: '終了する',
     reopen: '再開する',
   },
+  checks: {
+    publicUrl: '公開ページ',
+    externalId: 'ID',
+    payload: '本文',
+    media: '画像',
+    time: '時刻',
+    author: '投稿者',
+    parent: '返信先',
+    visibility: '公開範囲',
+    account: 'アカウント',
+    environment: '環境',
+    reference: '照会番号',
+  },
+  comma: '、',
   between: '',
   zone: 'Asia/Tokyo',
 };

@@ -30,6 +30,7 @@ function sentence(phrase: Phrase, words: Words, zone: string): string {
     who: phrase.who,
     reason: phrase.reason === undefined ? undefined : words.reasons[phrase.reason],
     decision: phrase.decision === undefined ? undefined : words.decisions[phrase.decision],
+    checks: phrase.checks?.map((name) => words.checks[name] ?? name).join(words.comma),
   };
   return words.sayings[phrase.say].replace(/\{(\w+)\}/g, (_, name: string) => facts[name] ?? '');
 }

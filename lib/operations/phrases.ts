@@ -1,8 +1,10 @@
 /** What is to be said of an intent, decided before any language is. Reads the intent alone; no clock. */
 import type { Decision } from '../domain/decision.ts';
 import { ELSEWHERE, type HandoverReason, type Intent, inDoubt, lastAttempt } from '../domain/intent.ts';
+import { isAuditIncomplete } from '../domain/judge-audit.ts';
 import { SETTLED } from '../domain/lifecycle-states.ts';
 import type { Saying } from './explanation-en.ts';
+import { followUp, people } from './phrases-people.ts';
 
 /** One sentence to be said, with its facts. */
 export interface Phrase {
@@ -13,6 +15,8 @@ export interface Phrase {
   readonly who?: string;
   readonly reason?: HandoverReason;
   readonly decision?: Decision['kind'];
+  /** Names of checks, as adapters give them. */
+  readonly checks?: readonly string[];
 }
 
 /** Known facts first, then what else bears on it, then the one next step. */
@@ -87,9 +91,17 @@ function handedOver(intent: Intent): Phrase[] {
 }
 
 function confirmed(intent: Intent): Phrase {
+  if (isAuditIncomplete(intent)) return { say: 'confirmed_unaudited' };
   if (intent.incident !== null) return { say: 'confirmed_incident' };
   const count = intent.surplus.length;
-  return count === 0 ? { say: 'confirmed' } : { say: 'confirmed_kept', count };
+  return count === 0 ? { say: checked(intent) } : { say: 'confirmed_kept', count };
+}
+
+/** What was looked at, and no more: a readback by id says nothing of a second effect. */
+function checked({ receipt, trustedSearchAt }: Intent): Saying {
+  if (receipt === null || receipt.searchedWhole) return 'confirmed';
+  const since = trustedSearchAt !== null && trustedSearchAt >= receipt.readAt;
+  return since ? 'confirmed_searched_since' : 'confirmed_by_id';
 }
 
 function notSent(intent: Intent): boolean {
@@ -111,9 +123,11 @@ function around(intent: Intent): Phrase[] {
     handover !== null &&
       open &&
       state !== 'handover' && { say: 'about_to_hand_over', reason: handover.reason },
+    ...failedChecks(intent),
     waitsFor !== null && open && waiting(waitsFor, corrects),
     corrects !== null && !(open && waitsFor === corrects) && { say: 'corrects', id: corrects },
     contraryAt !== null && NO_EFFECT_BELIEVED.includes(state) && { say: 'contrary' },
+    isHeldBack(intent) && { say: 'held_back' },
     doubtful &&
       (trustedSearchAt === null
         ? { say: 'no_trusted_search' }
@@ -125,6 +139,19 @@ function around(intent: Intent): Phrase[] {
   return all.filter((each) => each !== false);
 }
 
+/** What a mismatch is: which checks do not hold. A page alone may only be late. */
+function failedChecks({ handover, state }: Intent): Phrase[] {
+  const checks = handover?.failedChecks ?? [];
+  if (checks.length === 0 || SETTLED.includes(state)) return [];
+  const onlyPage = checks.every((name) => name === 'publicUrl');
+  return [{ say: 'failed_checks', checks }, ...(onlyPage ? [{ say: 'only_the_page' } as const] : [])];
+}
+
+/** A look is due and waits for a later minute. */
+function isHeldBack({ heldBack, dueAt, state }: Intent): boolean {
+  return heldBack !== null && dueAt !== null && state !== 'handover' && state !== 'sending';
+}
+
 const NO_EFFECT_BELIEVED: readonly Intent['state'][] = [
   'awaiting_approval',
   'ready',
@@ -133,42 +160,10 @@ const NO_EFFECT_BELIEVED: readonly Intent['state'][] = [
   'closed',
 ];
 
-/** What people did to it. */
-function people(intent: Intent): Phrase[] {
-  const { proposal, owner } = intent;
-  const withdrawal = intent.noMoreWrites ? withdrawn(intent) : undefined;
-  return [
-    ...(withdrawal === undefined ? [] : [{ say: withdrawal }]),
-    ...(proposal === null
-      ? []
-      : [
-          {
-            say: 'proposed',
-            who: proposal.by,
-            decision: proposal.decision.kind,
-            at: proposal.until,
-          } as const,
-        ]),
-    ...(owner === null ? [] : [{ say: 'owner', who: owner.by, at: owner.at } as const]),
-  ];
-}
-
-function withdrawn(intent: Intent): Saying | undefined {
-  if (intent.state === 'confirmed') return 'withdrawn_too_late';
-  if (SETTLED.includes(intent.state)) return undefined;
-  return inDoubt(intent) || intent.seenAt !== null ? 'withdrawn_looked_for' : 'withdrawn';
-}
-
-function followUp(intent: Intent): Phrase[] {
-  if (intent.followWith === null) return [];
-  if (intent.followUp !== null) return [{ say: 'then_created', id: intent.followUp }];
-  if (intent.state === 'confirmed') return [{ say: 'then_due' }];
-  return [{ say: SETTLED.includes(intent.state) ? 'then_not_made' : 'then_waits' }];
-}
-
 function next(intent: Intent): Phrase {
   const { state, dueAt, waitUntil } = intent;
-  if (intent.incident !== null) return { say: 'next_incident' };
+  if (isAuditIncomplete(intent) && dueAt === null) return { say: 'next_unaudited' };
+  if (intent.incident !== null && !isAuditIncomplete(intent)) return { say: 'next_incident' };
   if (dueAt === null) return { say: state === 'closed' ? 'next_reopen' : 'next_none' };
   switch (state) {
     case 'awaiting_approval':

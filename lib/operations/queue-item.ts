@@ -1,26 +1,14 @@
 /** One intent as a person who must decide needs it: age, facts, whether a resend is allowed, and until when what helps. */
 import { DECISIONS, type Decision, decidableIn } from '../domain/decision.ts';
 import type { Intent, Json, SearchFacts } from '../domain/intent.ts';
-import { SETTLED } from '../domain/lifecycle-states.ts';
-import { refusalsOf, type SendContext, type SendRefusal } from '../domain/may-send.ts';
+import type { SendContext } from '../domain/may-send.ts';
 import { keyEndsAt } from '../domain/promise.ts';
 import type { AttentionList } from '../ledger/ledger.ts';
 import { utc } from '../platform/clock.ts';
 import { contextFor, type Deps, wayIfAny } from '../workflow/deps.ts';
+import { type ResendRefusal, resendRefusals } from '../workflow/resend-refusals.ts';
 import type { Language } from './explanation.ts';
 import { attemptsOf, type IntentView, viewOf } from './trail.ts';
-
-export type ResendRefusal =
-  | SendRefusal
-  /** Bytes may be out right now. */
-  | 'under_way'
-  /** A person decides first. */
-  | 'handed_over'
-  | 'settled'
-  /** Another intent with the same content goes first. */
-  | 'waits_for_another'
-  /** Its route is gone, or leads elsewhere than it did. */
-  | 'route_not_configured';
 
 export interface QueueItem extends IntentView {
   /** In doubt, or approved, since then: UTC, and in ms until now. */
@@ -41,8 +29,12 @@ export interface Facts {
   readonly environment: string;
   /** External ids that were seen; none of them is verified. */
   readonly candidates: readonly string[];
+  /** `mismatch`: names of the checks of the readback that did not hold. */
+  readonly failedChecks: readonly string[];
   readonly attempts: readonly Json[];
   readonly lastSearch: Json;
+  /** How often its next search was held back since the last one: the account has had its calls of the minute. */
+  readonly searchesHeldBack: number;
 }
 
 /**
@@ -70,7 +62,7 @@ export async function queueItem(deps: Deps, intent: Intent, around: Circumstance
   const since = sinceOf(intent, around.list);
   const context = way === undefined ? undefined : await contextFor(deps, way, intent, around.frozen);
   const { trustedSearchAt } = intent;
-  const reasons = reasonsAgainst(intent, context, now);
+  const reasons = resendRefusals(intent, context, now);
   return {
     ...viewOf(intent, conflicts, around.language),
     since: utc(since),
@@ -97,19 +89,9 @@ function sinceOf(intent: Intent, list: AttentionList): number {
 
 type Way = NonNullable<ReturnType<typeof wayIfAny>>;
 
-/** Every reason, the state's own first. */
-function reasonsAgainst(intent: Intent, context: SendContext | undefined, now: number): ResendRefusal[] {
-  const byState: ResendRefusal[] = [];
-  if (SETTLED.includes(intent.state)) byState.push('settled');
-  if (intent.state === 'sending') byState.push('under_way');
-  if (intent.state === 'handover' || intent.handover !== null) byState.push('handed_over');
-  if (intent.waitsFor !== null && intent.waitsFor !== intent.corrects) byState.push('waits_for_another');
-  if (context === undefined) return [...byState, 'route_not_configured'];
-  return [...byState, ...refusalsOf(intent, context, now)];
-}
-
 function factsOf(intent: Intent, way: Way | undefined): Facts {
   const { account, environment, lastSearch } = intent;
+  const isShown = way?.provider.promise.referenceShown !== false;
   const seen = [
     ...(intent.acknowledgedId === null ? [] : [intent.acknowledgedId]),
     ...((intent.incident ?? intent.handover)?.candidates ?? []),
@@ -117,21 +99,22 @@ function factsOf(intent: Intent, way: Way | undefined): Facts {
   ];
   return {
     // Where no reference shows, people look by key and content.
-    reference:
-      way?.provider.promise.referenceShown === false
-        ? null
-        : (way?.provider.reference(intent) ?? lastSearch?.reference ?? null),
+    reference: isShown ? (way?.provider.reference(intent) ?? lastSearch?.reference ?? null) : null,
     account,
     environment,
     candidates: [...new Set(seen)],
+    failedChecks: intent.handover?.failedChecks ?? [],
     attempts: attemptsOf(intent),
-    lastSearch: lastSearch === null ? null : searchJson(lastSearch),
+    // One that was recorded with a reference, before, is shown without it too.
+    lastSearch: lastSearch === null ? null : searchJson(lastSearch, isShown),
+    searchesHeldBack: intent.heldBack?.times ?? 0,
   };
 }
 
-function searchJson({ cancelUntil, ...facts }: SearchFacts): Json {
+function searchJson({ cancelUntil, reference, ...facts }: SearchFacts, isShown: boolean): Json {
   const until = cancelUntil === undefined ? {} : { cancelUntil: utc(cancelUntil) };
-  return { ...facts, ...until, startedAt: utc(facts.startedAt), endedAt: utc(facts.endedAt) };
+  const known = { ...facts, reference: isShown ? reference : null };
+  return { ...known, ...until, startedAt: utc(facts.startedAt), endedAt: utc(facts.endedAt) };
 }
 
 /** The next one that is still ahead; when all have passed, the one that passed last. */

@@ -2,6 +2,7 @@
 import type { Decision } from '../domain/decision.ts';
 import type { HandoverReason, Intent, IntentState, Json } from '../domain/intent.ts';
 import { errorKinds, reportOf } from '../domain/report.ts';
+import type { WriteResult } from '../domain/write-result.ts';
 import { utc } from '../platform/clock.ts';
 import { explain, type Language } from './explanation.ts';
 
@@ -131,10 +132,12 @@ export function attemptsOf(intent: Intent): Json[] {
     sendBefore: utc(attempt.sendBefore),
     ...(attempt.lostAt === undefined ? {} : { lostAt: utc(attempt.lostAt) }),
     evidenceId: token,
-    result: result === undefined ? null : { ...result, at: utc(result.at), ...startedOf(result) },
+    result: result === undefined ? null : { ...result, at: utc(result.at), ...momentsOf(result) },
   }));
 }
 
-function startedOf(result: { readonly kind: string; readonly startedAt?: number }): { startedAt?: string } {
-  return result.startedAt === undefined ? {} : { startedAt: utc(result.startedAt) };
+function momentsOf(result: WriteResult): { startedAt?: string; notBefore?: string } {
+  if (result.kind !== 'unknown') return {};
+  const { startedAt, notBefore } = result;
+  return { startedAt: utc(startedAt), ...(notBefore === undefined ? {} : { notBefore: utc(notBefore) }) };
 }

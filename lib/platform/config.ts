@@ -103,9 +103,9 @@ export function parseRoutes(text: string): Route[] {
 }
 
 /**
- * Reads the routes and webhooks of all tenants. Refused: unknown fields, a route name used twice, one account at
- * two tenants, a base URL that is not https outside loopback, local secrets or an apply delay below 60 s there,
- * and what `checkWebhooks` refuses.
+ * Reads the routes and webhooks of all tenants. Refused: unknown fields, a route name used twice, a base URL that is
+ * not https outside loopback, local secrets or an apply delay below 60 s there, and what `checkWebhooks` refuses.
+ * What their providers have to say is asked by `registryOf`.
  */
 export function parseConfiguration(text: string): Configuration {
   const parsed = file.safeParse(safely(text));
@@ -121,23 +121,8 @@ export function parseConfiguration(text: string): Configuration {
     routes.map((each) => each.name),
     'route name',
   );
-  checkAccounts(routes);
   checkWebhooks(webhooks, routes);
   return { routes, webhooks };
-}
-
-/** An account belongs to one tenant. */
-function checkAccounts(routes: readonly Route[]): void {
-  const owners = new Map<string, string>();
-  for (const each of routes) {
-    // By place and not by adapter: several adapters may write into one account.
-    const { origin } = new URL(each.baseUrl);
-    const account = JSON.stringify([each.account, each.environment, origin]);
-    if ((owners.get(account) ?? each.tenant) !== each.tenant) {
-      throw new BadConfiguration(`Cannot load routes: account ${each.account} belongs to two tenants.`);
-    }
-    owners.set(account, each.tenant);
-  }
 }
 
 function checkRoute(each: Route): void {

@@ -33,18 +33,34 @@ export function parseJson(text: string, limits: JsonLimits): unknown {
     if (error instanceof BadJson) throw error;
     throw new BadJson('The body is not one JSON value.');
   }
-  check(value, limits);
+  check(value, limits, refuseHalves);
   return value;
 }
 
-/** Numbers that are too long for JavaScript come back as strings; for answers of providers, whose ids may be long. */
+/**
+ * For answers of providers. Numbers that are too long for JavaScript come back as strings, because ids may be long.
+ * Half a character, which is what a text cut in UTF-16 ends in, comes back as U+FFFD: one such text must not make
+ * everything beside it unreadable, and nothing that stores or hashes text can take it.
+ */
 export function parseAnswer(text: string): unknown {
   const value = parse(text, undefined, {
     parseNumber: (digits) => (isSafeNumber(digits) ? Number(digits) : digits),
     onDuplicateKey,
   });
-  check(value, ANSWER_LIMITS);
-  return value;
+  check(value, ANSWER_LIMITS, () => undefined);
+  return MAY_HOLD_HALVES.test(text) ? withoutHalves(value) : value;
+}
+
+const MAY_HOLD_HALVES = /\\u[dD][89a-fA-F]|\p{Surrogate}/u;
+
+/** Of a value that is no deeper than the limits. Names that become equal are one name twice. */
+function withoutHalves(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(withoutHalves);
+  const members = Object.entries(value).map(([name, member]) => [name.toWellFormed(), withoutHalves(member)]);
+  if (new Set(members.map(([name]) => name)).size !== members.length) onDuplicateKey();
+  return Object.fromEntries(members);
 }
 
 function parseNumber(digits: string): number {
@@ -84,18 +100,26 @@ interface Place {
   readonly pointer: string;
 }
 
-function check(root: unknown, limits: JsonLimits): void {
+type TextCheck = (text: string, pointer: string, what: string) => void;
+
+function check(root: unknown, limits: JsonLimits, checkText: TextCheck): void {
   let members = 0;
   const stack: Place[] = [{ value: root, depth: 1, pointer: '' }];
   for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
     const { value, depth, pointer } = at;
-    if (typeof value === 'string') checkText(value, pointer, 'A string', limits);
+    if (typeof value === 'string') {
+      checkLength(value, limits);
+      checkText(value, pointer, 'A string');
+    }
     if (value === null || typeof value !== 'object') continue;
     if (depth > limits.depth) throw new BadJson(`The body is nested deeper than ${limits.depth}.`);
     for (const [name, member] of Object.entries(value)) {
       members += 1;
       if (members > limits.members) throw new BadJson(`The body has more than ${limits.members} members.`);
-      if (!Array.isArray(value)) checkText(name, pointer, 'A member name', limits);
+      if (!Array.isArray(value)) {
+        checkLength(name, limits);
+        checkText(name, pointer, 'A member name');
+      }
       // Libraries drop this name or follow it; nobody needs it.
       if (name === '__proto__') throw new BadJson('An object in the body names a member "__proto__".');
       stack.push({ value: member, depth: depth + 1, pointer: below(pointer, name) });
@@ -111,8 +135,11 @@ function below(pointer: string, name: string): string {
   return longer.length > LONGEST_POINTER ? pointer : longer;
 }
 
-function checkText(text: string, pointer: string, what: string, limits: JsonLimits): void {
+function checkLength(text: string, limits: JsonLimits): void {
   if (text.length > limits.string) throw new BadJson(`A string in the body is longer than ${limits.string}.`);
+}
+
+function refuseHalves(text: string, pointer: string, what: string): void {
   if (text.isWellFormed()) return;
   const at = text.search(/\p{Surrogate}/u);
   throw new BadJson(

@@ -7,8 +7,9 @@ import { textHash } from '../domain/canonical-text.ts';
 import type { Intent, Json, JsonObject } from '../domain/intent.ts';
 import { checksOf, parentIn } from './bluesky-checks.ts';
 import { findInList, readAddress } from './bluesky-list.ts';
+import { pageHosts } from './bluesky-page.ts';
 import { blueskyPayload, imagesEmbed, recordOf } from './bluesky-payload.ts';
-import { BLUESKY_BY_CONTENT_PROMISE } from './bluesky-promise.ts';
+import { BLUESKY_ACCOUNTS, BLUESKY_BY_CONTENT_PROMISE } from './bluesky-promise.ts';
 import { blueskySession } from './bluesky-session.ts';
 import { readWritten, writeOf } from './bluesky-write.ts';
 import { defineProvider, type ProviderRecord } from './provider.ts';
@@ -16,9 +17,10 @@ import { defineProvider, type ProviderRecord } from './provider.ts';
 export const blueskyByContent = defineProvider({
   name: 'bluesky-by-content',
   kind: 'post',
+  ...BLUESKY_ACCOUNTS,
   payload: blueskyPayload,
   takesParent: true,
-  publicPages: true,
+  publicPages: pageHosts,
   promise: BLUESKY_BY_CONTENT_PROMISE,
   // Shown nowhere: no id of ours goes into a post.
   reference: ({ id }) => id,

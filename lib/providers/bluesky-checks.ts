@@ -10,8 +10,8 @@ export function checksOf(intent: Intent, record: ProviderRecord): Record<string,
   const { reply: askedReply = null, embed: askedEmbed = null, ...asked } = recordOf(intent.payload);
   const { reply = null, embed = null, more = [], ...shown } = record.content;
   return {
-    // Only a readback goes to the public URL; what a search lists was not seen by a stranger.
-    publicUrl: record.url !== undefined,
+    // Only a readback goes to the public URL, and fails where strangers are not shown the post.
+    ...(record.url === undefined ? {} : { publicUrl: true }),
     author: partsOf(record.externalId)?.did === intent.account && record.account === intent.account,
     payload: isDeepStrictEqual(shown, asked) && isDeepStrictEqual(more, []),
     media: isDeepStrictEqual(embed, askedEmbed),

@@ -9,7 +9,8 @@ import { withPublicUrl } from './bluesky-page.ts';
 import { POST_COLLECTION } from './bluesky-promise.ts';
 import type { LookContext, Lookup, ProviderRecord } from './provider.ts';
 
-const PAGE = 100;
+/** Records on a page; fewer after one that was longer than an answer may be, for a server takes records of up to 1 MB. */
+const LIMITS: readonly number[] = [100, 25, 5, 1];
 /** 2000 posts of one account since the first attempt are a fault; so is a server that goes on naming next pages. */
 const MOST_PAGES = 20;
 /** Turned to beyond the range, so that near misses show; nothing there counts. */
@@ -38,29 +39,43 @@ async function everyPage(look: LookContext): Promise<Lookup> {
   const records = new Map<string, ProviderRecord>();
   const listed = (complete: boolean) => seen([...records.values()], complete);
   const oldest = keyAt(look.range.from - BEYOND_MS);
-  let ordered = true;
-  let last: string | null = null;
-  let cursor: string | undefined;
-  for (let turned = 0; turned < MOST_PAGES; turned += 1) {
-    const page = await onePage(look, cursor);
-    if (page.kind === 'failed') return turned === 0 ? page : listed(false);
+  const order = { falls: true, fell: false, last: '' };
+  for await (const page of pagesOf(look)) {
+    if (page.kind === 'failed') return records.size === 0 ? page : listed(false);
     for (const record of page.records) {
       const key = record.reference ?? '';
-      ordered &&= last === null || key <= last;
-      last = key;
+      order.falls &&= order.last === '' || key <= order.last;
+      order.fell ||= key < order.last;
+      order.last = key;
       records.set(record.externalId, withTime(record));
     }
-    cursor = page.cursor;
     // The last page has a cursor too, and only an empty one after it has none.
-    if (cursor === undefined) return listed(true);
-    // Keys only fall, whoever chose them: no key made in the range can still follow.
-    if (ordered && last !== null && last < oldest) return listed(true);
+    if (page.cursor === undefined) return listed(true);
+    // Keys only fall, whoever chose them: no key made in the range can still follow. One key alone shows no direction.
+    if (order.falls && order.fell && order.last < oldest) return listed(true);
   }
   return listed(false);
 }
 
+/** Page after page. One that was too long to be read counts as turned, so that the calls stay bounded. */
+async function* pagesOf(look: LookContext): AsyncGenerator<Page | Failed, void> {
+  let [limit = 0, ...shorter] = LIMITS;
+  let cursor: string | undefined;
+  for (let turned = 0; turned < MOST_PAGES; turned += 1) {
+    const page = await onePage(look, limit, cursor);
+    const tooLong = page.kind === 'failed' && page.error === 'too_large';
+    if (tooLong && shorter.length > 0) {
+      [limit = 0, ...shorter] = shorter;
+      continue;
+    }
+    yield page;
+    if (page.kind === 'failed' || page.cursor === undefined) return;
+    cursor = page.cursor;
+  }
+}
+
 const listing = z.object({
-  records: z.array(z.unknown()).max(PAGE),
+  records: z.array(z.unknown()),
   cursor: z.string().min(1).max(512).exactOptional(),
 });
 
@@ -71,19 +86,18 @@ interface Page {
 }
 
 /** One record that is none, or another account's, and the page is not what was asked for. */
-async function onePage(look: LookContext, cursor: string | undefined): Promise<Page | Failed> {
+async function onePage(look: LookContext, limit: number, cursor: string | undefined): Promise<Page | Failed> {
   const answer = await getXrpc(look, 'repo.listRecords', {
-    ...{ repo: look.account, collection: POST_COLLECTION, limit: String(PAGE) },
+    ...{ repo: look.account, collection: POST_COLLECTION, limit: String(limit) },
     ...(cursor === undefined ? {} : { cursor }),
   });
   if (answer.kind === 'failed') return answer;
   if (answer.status !== 200) return failed(`status_${answer.status}`);
   const { data } = listing.safeParse(answer.body);
-  const read = data?.records.map((each) => recordIn(each, look.account)) ?? [undefined];
+  if (data === undefined || data.records.length > limit) return failed('bad_answer');
+  const read = data.records.map((each) => recordIn(each, look.account));
   const records = read.filter((record) => record !== undefined);
-  return records.length < read.length
-    ? failed('bad_answer')
-    : { kind: 'page', records, cursor: data?.cursor };
+  return records.length < read.length ? failed('bad_answer') : { kind: 'page', records, cursor: data.cursor };
 }
 
 /** No key of ours: it is the server's word for when. One that is no time says nothing, and no write of ours makes it. */

@@ -6,6 +6,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Failed, failed, parsed, recordIn, recordPath } from './bluesky-api.ts';
 import type { LookContext, Lookup, ProviderRecord, ReadAnswer } from './provider.ts';
 
+const APP = 'bsky.app';
+
+/** Of a server on loopback, which is reached in the clear, only itself. */
+export function pageHosts({ protocol, host }: URL): readonly string[] {
+  return protocol === 'https:' ? [APP, host] : [host];
+}
+
 type Shown = { readonly kind: 'shown'; readonly url: string } | Failed;
 
 /** The same lookup, each record with its public URL. One that strangers are not shown is a failed look, and waited for. */
@@ -21,7 +28,7 @@ export async function withPublicUrl(look: LookContext, lookup: Lookup): Promise<
 }
 
 async function shownToStrangers(look: LookContext, record: ProviderRecord): Promise<Shown> {
-  const page = `https://bsky.app/profile/${look.account}/post/${record.reference}`;
+  const page = `https://${APP}/profile/${look.account}/post/${record.reference}`;
   const answer = await look.visit(page);
   const elsewhere = answer.kind === 'failed' && answer.error === 'host_not_allowed';
   return elsewhere ? onItsServer(look, record) : onPage(answer, page, record);

@@ -3,20 +3,25 @@ import type { ProviderPromise } from '../domain/promise.ts';
 
 export const POST_COLLECTION = 'app.bsky.feed.post';
 
+/** A DID is one account at whatever address a route reaches it; nothing there is called a test. */
+export const BLUESKY_ACCOUNTS = { family: 'bluesky', oneAccount: 'by_name' } as const;
+
 /** One answer that means "not executed": this status with exactly `{"error": <word>, "message": <text>}`. */
 export interface BlueskyRefusal {
   readonly status: number;
   readonly error: string;
   /** How the message begins, where the word alone says too little. */
   readonly begins?: string;
+  /** It speaks of the token, and will say the same of every other write with it. */
+  readonly ofToken?: true;
 }
 
 /** None of these leaves anything in the repository. 429 is not here: such a post is to be sent later. */
 export const BLUESKY_REFUSALS: readonly BlueskyRefusal[] = [
-  { status: 401, error: 'AuthMissing' },
-  { status: 401, error: 'AuthenticationRequired' },
-  { status: 400, error: 'InvalidToken' },
-  { status: 400, error: 'ExpiredToken' },
+  { status: 401, error: 'AuthMissing', ofToken: true },
+  { status: 401, error: 'AuthenticationRequired', ofToken: true },
+  { status: 400, error: 'InvalidToken', ofToken: true },
+  { status: 400, error: 'ExpiredToken', ofToken: true },
   { status: 403, error: 'AccountNotFound' },
   { status: 400, error: 'BlobNotFound' },
   { status: 400, error: 'InvalidRequest', begins: `Invalid ${POST_COLLECTION} record` },

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { parseJson } from '../platform/json.ts';
+import { BLUESKY_REFUSALS } from './bluesky-promise.ts';
 import type { Opening, Place, Sessions } from './provider.ts';
 
 const PATH = '/xrpc/com.atproto.server.createSession';
@@ -30,7 +31,7 @@ const session = z.object({
   accessJwt: z.string().regex(/^[A-Za-z0-9._~+/=-]{1,8192}$/),
 });
 const claims = z.object({ exp: z.number() });
-const over = z.object({ error: z.literal('ExpiredToken') });
+const refusal = z.object({ error: z.string() });
 
 type Asked = Parameters<Sessions['open']>[1];
 
@@ -40,8 +41,15 @@ export const blueskySession: Sessions = {
     const { data } = secretForm.safeParse(parsed(secret));
     return data === undefined ? failed('secret_unusable', REFUSED_MS) : create(data, place);
   },
-  isOver: (status, body) => status === 400 && over.safeParse(body).success,
+  isOver,
 };
+
+function isOver(status: number, body: unknown): boolean {
+  const { data } = refusal.safeParse(body);
+  return BLUESKY_REFUSALS.some(
+    (each) => each.ofToken === true && each.status === status && each.error === data?.error,
+  );
+}
 
 async function create(
   { identifier, appPassword }: z.output<typeof secretForm>,

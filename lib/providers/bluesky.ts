@@ -7,8 +7,9 @@ import type { Reading } from '../domain/write-result.ts';
 import { checksOf } from './bluesky-checks.ts';
 import { partsOf, postKey } from './bluesky-key.ts';
 import { findPost, readPost } from './bluesky-look.ts';
+import { pageHosts } from './bluesky-page.ts';
 import { blueskyPayload } from './bluesky-payload.ts';
-import { BLUESKY_PROMISE } from './bluesky-promise.ts';
+import { BLUESKY_ACCOUNTS, BLUESKY_PROMISE } from './bluesky-promise.ts';
 import { blueskySession } from './bluesky-session.ts';
 import { readWritten, refusalIn, writeOf } from './bluesky-write.ts';
 import { defineProvider, type ProviderRecord } from './provider.ts';
@@ -16,9 +17,10 @@ import { defineProvider, type ProviderRecord } from './provider.ts';
 export const bluesky = defineProvider({
   name: 'bluesky',
   kind: 'post',
+  ...BLUESKY_ACCOUNTS,
   payload: blueskyPayload,
   takesParent: true,
-  publicPages: true,
+  publicPages: pageHosts,
   promise: BLUESKY_PROMISE,
   reference: ({ id }) => postKey(id),
   write: (payload, rkey, target) => writeOf('putRecord', payload, target, { rkey, swapRecord: null }),

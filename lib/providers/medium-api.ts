@@ -57,8 +57,8 @@ export const shownPost = z.object({
   /** sha256 where it is shown; null for the whole where nothing is known but `hasMedia`. */
   media: z.array(z.string().nullable()).nullable(),
   hasMedia: z.boolean().nullable(),
-  /** What a stranger sees at its public URL; null where nobody went there, or nothing was there. */
-  page: z.object({ id: z.string(), author: z.string(), text: z.string() }).nullable(),
+  /** What a stranger sees at its public URL; null where there is nothing for strangers, absent where nobody looked. */
+  page: z.object({ id: z.string(), author: z.string(), text: z.string() }).nullable().exactOptional(),
 });
 export type ShownPost = z.output<typeof shownPost>;
 
@@ -117,7 +117,7 @@ export function recordOf(post: Post, more: { page?: ShownPost['page']; url?: str
     ...{ text, parent, visibility, links: post.links },
     media: media.map(({ sha256 }) => sha256),
     hasMedia: media.length > 0,
-    page: more.page ?? null,
+    ...(more.page === undefined ? {} : { page: more.page }),
   };
   const url = more.url === undefined ? {} : { url: more.url };
   return { externalId: id, account: author.id, reference: null, createdAt, content: plain(content), ...url };
@@ -133,7 +133,8 @@ export function deletedRecord(externalId: string, listed?: Summary): ProviderRec
     visibility: listed?.visibility ?? null,
     media: null,
     hasMedia: listed?.has_media ?? null,
-    page: null,
+    // Read by its id it has no page; of one in a list nobody looked.
+    ...(listed === undefined ? { page: null } : {}),
   };
   const known = listed === undefined ? { account: '' } : { account: listed.author_id };
   const at = listed === undefined ? {} : { createdAt: listed.created_at };

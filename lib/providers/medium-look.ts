@@ -80,6 +80,7 @@ async function singly(
   const gone = wanted.filter((post) => post.deleted);
   const there = wanted.filter((post) => !post.deleted);
   const records = gone.map((post) => deletedRecord(post.id, post));
+  look.expect?.(Math.min(there.length, MOST_SINGLY));
   let whole = !there.slice(MOST_SINGLY).some(canMatch);
   for (let at = 0; at < Math.min(there.length, MOST_SINGLY); at += AT_ONCE) {
     const batch = there.slice(at, Math.min(at + AT_ONCE, MOST_SINGLY));
@@ -111,11 +112,13 @@ export async function readPost(look: LookContext, externalId: string | null): Pr
   if (one.kind === 'deleted') return seen([deletedRecord(externalId)]);
   const { post } = one;
   // What is not for strangers is judged by itself; its page says nothing more.
-  if (post.deleted || !['public', 'unlisted'].includes(post.visibility)) return seen([recordOf(post)]);
+  if (post.deleted || !['public', 'unlisted'].includes(post.visibility)) {
+    return seen([recordOf(post, { page: null })]);
+  }
   const sight = await visitPage(look, post.author.handle, post.id);
   if (sight.kind === 'failed') return sight;
   if (sight.kind === 'page') return seen([recordOf(post, { page: sight.page, url: sight.url })]);
-  return seen(mustShow(look, post.created_at) ? [recordOf(post, { url: sight.url })] : []);
+  return seen(mustShow(look, post.created_at) ? [recordOf(post, { page: null, url: sight.url })] : []);
 }
 
 /** Whether a post made then, by the medium's clock, must have its page by now. */

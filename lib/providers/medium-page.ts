@@ -9,6 +9,11 @@ export type PageSight =
   | { readonly kind: 'nothing'; readonly url: string }
   | Failed;
 
+/** Pages are where the API is. */
+export function pageHosts({ host }: URL): readonly string[] {
+  return [host];
+}
+
 const NOT_FOR_STRANGERS: readonly number[] = [401, 403, 404, 410, 451];
 
 /** Under the handle that the account has now: a renamed one keeps no page under its old handle. */

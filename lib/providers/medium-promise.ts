@@ -31,7 +31,7 @@ export const MEDIUM_PROMISE: ProviderPromise = {
   readback: ['id', 'author.id', 'text', 'parent', 'media', 'visibility', 'created_at', 'public page'],
   redirects: 'failure',
   expectContinue: false,
-  rateLimitPerMinute: 300,
+  rateLimitPerMinute: 1200,
   cancelUntil: null,
 };
 

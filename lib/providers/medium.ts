@@ -3,15 +3,17 @@
  * on the public page, found by author, parent, content and time. Ids of accounts count, never their names.
  */
 import * as z from 'zod';
-import { canonicalPost, plainText, textHash } from '../domain/canonical-text.ts';
+import { plainText } from '../domain/canonical-text.ts';
+import { compareBlurred } from '../domain/compare-blurred.ts';
 import { compareImages } from '../domain/compare-images.ts';
 import { compareText, type TextComparison, type TextRewrite } from '../domain/compare-text.ts';
+import { NotCanonical } from '../domain/fingerprint.ts';
 import type { FrozenRequest, Intent, JsonObject } from '../domain/intent.ts';
-import { withLinksBare, withLinksCutShort } from '../domain/links-in-text.ts';
-import { withEntitiesDecoded } from '../domain/undo-rewrites.ts';
+import { textSkeleton } from '../domain/text-skeleton.ts';
 import type { Reading } from '../domain/write-result.ts';
 import { mediumId, type ShownPost, shownPost } from './medium-api.ts';
 import { findPosts, readPost } from './medium-look.ts';
+import { pageHosts } from './medium-page.ts';
 import { type MediumPayload, mediumPayload } from './medium-payload.ts';
 import {
   MEDIUM_IMAGES,
@@ -28,7 +30,7 @@ export const medium = defineProvider({
   kind: 'post',
   payload: mediumPayload,
   takesParent: true,
-  publicPages: true,
+  publicPages: pageHosts,
   promise: MEDIUM_PROMISE,
   // Shown nowhere: no id of ours goes into text that readers see.
   reference: ({ id }) => id,
@@ -42,7 +44,11 @@ export const medium = defineProvider({
   verify,
 });
 
+/** Refuses, at acceptance, a parent that can be no post: the medium would refuse it after it was signed. */
 function render(payload: JsonObject, _: string, { account, parent }: Target): FrozenRequest {
+  if (parent !== null && !mediumId.safeParse(parent).success) {
+    throw new NotCanonical('Cannot post: parent must be the id of a post at the medium, which is digits.');
+  }
   const { text, media, visibility } = mediumPayload.parse(payload);
   return {
     method: 'POST',
@@ -64,15 +70,9 @@ function readAnswer(status: number, body: unknown): Reading {
   return { kind: listed && named ? 'not_executed' : 'unrecognised' };
 }
 
-/**
- * What equal posts have in common however the medium rewrites them. It may or may not encode entities, so `&amp;`
- * and `&` can look alike there: all levels of them are one here, and so are links with a scheme and without. Who sees
- * a post tells no twins apart.
- */
+/** Whatever could be shown alike, in the eyes of `match`, goes in turn. Who sees a post tells no twins apart, nor do images. */
 function shownContent(payload: JsonObject): JsonObject {
-  let { text } = mediumPayload.parse(payload);
-  for (let inner = withEntitiesDecoded(text); inner !== text; inner = withEntitiesDecoded(text)) text = inner;
-  return { text: textHash(withLinksBare(canonicalPost(text))) };
+  return { text: textSkeleton(mediumPayload.parse(payload).text) };
 }
 
 /** A word stands for a comparison that cannot be made: it may be the post, and nobody but a person can say. */
@@ -109,27 +109,25 @@ function contentAgrees(asked: MediumPayload, shown: ShownPost): Agreement {
 
 /** Entities are encoded or not, nobody knows: both readings are tried, and the better one counts. */
 function textAgrees(asked: string, text: string, { links }: ShownPost): Agreement {
-  const readings = [MEDIUM_REWRITES, MEDIUM_REWRITES.filter((each) => each !== 'html_entities')];
+  const readings = text.includes('&') ? [MEDIUM_REWRITES, WITHOUT_ENTITIES] : [MEDIUM_REWRITES];
   const found = readings.map((rewrites) => agreementOf(compareText(asked, text, { rewrites, links }), text));
   const best = found.find((each) => each === true) ?? found.find((each) => each !== false);
-  return (
-    best ??
-    (readings.some((rewrites) => leadsNearly(asked, text, rewrites, links))
-      ? 'not_comparable:link_changed'
-      : false)
-  );
+  return best ?? (leadsNearly(asked, text, readings, links) ? 'not_comparable:link_changed' : false);
 }
 
-/** Equal but for what is behind the path of links in the map: the medium may have cleaned or marked them. */
+const WITHOUT_ENTITIES = MEDIUM_REWRITES.filter((each) => each !== 'html_entities');
+
+/** The post but for what a medium may have done to its links: in the text, or in the map. */
 function leadsNearly(
   asked: string,
   text: string,
-  rewrites: readonly TextRewrite[],
+  readings: readonly (readonly TextRewrite[])[],
   links: ShownPost['links'],
 ): boolean {
-  if (links.length === 0) return false;
-  const short = links.map(({ shown, target }) => ({ shown, target: withLinksCutShort(target) }));
-  return compareText(withLinksCutShort(asked), text, { rewrites, links: short }).kind === 'equal';
+  return readings.some((rewrites) => {
+    const found = compareBlurred(asked, text, { rewrites, links });
+    return found.some((each) => agreementOf(each, text) !== false);
+  });
 }
 
 /** A loss counts only where it shows: a short text was not cut, and a plain link hides nothing. */
@@ -154,7 +152,8 @@ function verify(intent: Intent, record: ProviderRecord): Record<string, boolean>
   const asked = mediumPayload.parse(intent.payload);
   const shown = shownPost.parse(record.content);
   return {
-    publicUrl: isPublic(record, shown),
+    // Only a readback goes to the page.
+    ...(shown.page === undefined ? {} : { publicUrl: isPublic(record, shown) }),
     author: record.account === intent.account,
     payload: !shown.deleted && shown.text !== null && textAgrees(asked.text, shown.text, shown) === true,
     media: !shown.deleted && shown.media !== null && imagesAgree(asked, shown) === true,
@@ -165,7 +164,7 @@ function verify(intent: Intent, record: ProviderRecord): Record<string, boolean>
 
 /** A stranger sees the same post, of the same author, with the same text. */
 function isPublic(record: ProviderRecord, { page, text }: ShownPost): boolean {
-  if (page === null || text === null || record.url === undefined) return false;
+  if (!page || text === null || record.url === undefined) return false;
   const same = plainText(page.text) === plainText(text);
   return same && page.id === record.externalId && page.author === record.account;
 }

@@ -60,11 +60,19 @@ export type Lookup =
 export type ReadOnce = (path: string) => Promise<ReadAnswer>;
 
 export type ReadAnswer =
-  | { readonly kind: 'answered'; readonly status: number; readonly body: string }
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly body: string;
+      /** The field as it came; a look that met one is not followed by another before. Adapters need not read it. */
+      readonly retryAfter?: string;
+    }
   | { readonly kind: 'failed'; readonly error: string };
 
 export interface LookContext extends Place {
   readonly get: ReadOnce;
+  /** So many calls follow, as a search learns on its way: the account's minute has room for all of them or for none. */
+  readonly expect?: (calls: number) => void;
   /**
    * One GET of a public URL as a stranger makes it: no credentials, hosts that the route names only (else
    * `failed: host_not_allowed`), redirects are failures.
@@ -118,16 +126,26 @@ export interface Sessions {
   readonly isOver: (status: number, body: unknown) => boolean;
 }
 
+/**
+ * What makes the accounts of two routes one: their name alone; their name and the origin of their API, whatever the
+ * routes call their environment; or these two and the environment, because the records there name it.
+ */
+export type OneAccount = 'by_name' | 'by_origin' | 'by_environment';
+
 export interface Provider {
   readonly name: string;
+  /** Adapters of one family write into the same accounts, and a record there is of one intent; absent: its name. */
+  readonly family?: string;
+  /** Absent: `by_origin`. */
+  readonly oneAccount?: OneAccount;
   /** Kind of effect, part of the binding of an external id. */
   readonly kind: string;
   /** Exact shape of the payload; unknown fields are refused. */
   readonly payload: z.ZodType<JsonObject>;
   /** Whether an effect may hang under a parent there (a reply under a post). */
   readonly takesParent: boolean;
-  /** Whether its verification visits public pages: a route to it must name `publicHosts`. */
-  readonly publicPages?: boolean;
+  /** Hosts whose public pages its verification may visit, of a route's base URL: `publicHosts` must name one of them. */
+  readonly publicPages?: (baseUrl: URL) => readonly string[];
   readonly promise: ProviderPromise;
   /** Our reference there: depends on the intent alone. */
   readonly reference: (intent: Pick<Intent, 'id' | 'key' | 'payload'>) => string;
@@ -156,7 +174,10 @@ export interface Provider {
    * word stands for a comparison that cannot be made.
    */
   readonly reasons?: (intent: Intent, record: ProviderRecord) => Readonly<Record<string, boolean | string>>;
-  /** Named checks of one record against the intent; all must hold. */
+  /**
+   * Named checks of one record against the intent; all must hold. One that only a readback makes (`publicUrl`) is left
+   * out of what a search found.
+   */
   readonly verify: (intent: Intent, record: ProviderRecord) => Readonly<Record<string, boolean>>;
 }
 

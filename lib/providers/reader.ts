@@ -8,6 +8,9 @@ import type { ReadOnce } from './provider.ts';
 /** Greatest answer body in bytes, after decompression; an answer of exactly this size still counts. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
+/** A longer field of an answer is left out, not shortened: a shortened one says something else. */
+export const MAX_FIELD_CHARS = 256;
+
 export interface ReaderOptions {
   /** http or https; may carry a path prefix. */
   readonly baseUrl: string;
@@ -52,7 +55,11 @@ async function look(url: URL, options: ReaderOptions): Promise<Look> {
   const bytes = await bounded(response);
   if (bytes === null) return failed('too_large');
   const body = utf8(bytes);
-  return body === null ? failed('not_text') : { kind: 'answered', status: response.status, body };
+  if (body === null) return failed('not_text');
+  const { status, headers } = response;
+  const retryAfter = headers.get('retry-after');
+  const asks = retryAfter !== null && retryAfter.length <= MAX_FIELD_CHARS;
+  return { kind: 'answered', status, body, ...(asks ? { retryAfter } : {}) };
 }
 
 /** Null when the body is over the limit; leaving the loop also ends the transfer. */

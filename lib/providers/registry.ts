@@ -6,6 +6,7 @@ import type { Webhook } from '../platform/webhook-config.ts';
 import { bluesky } from './bluesky.ts';
 import { blueskyByContent } from './bluesky-by-content.ts';
 import { medium } from './medium.ts';
+import { checkAccounts } from './one-account.ts';
 import type { Provider } from './provider.ts';
 import { supplierCancellations } from './supplier-cancellations.ts';
 import { supplierConfirmations } from './supplier-confirmations.ts';
@@ -45,8 +46,8 @@ export const PROVIDERS: readonly Provider[] = [
 ];
 
 /**
- * Throws `BadConfiguration` when a route names a provider that is not built in, or none of the public pages that its
- * provider is verified on: nothing sent there could ever be confirmed.
+ * Throws `BadConfiguration` when a route names a provider that is not built in, or no host of the public pages that its
+ * provider is verified on (nothing sent there could ever be confirmed), and for what `checkAccounts` refuses.
  */
 export function registryOf(
   routes: readonly Route[],
@@ -56,14 +57,14 @@ export function registryOf(
   const all = routes.map((route): Way => {
     const provider = providers.find((each) => each.name === route.provider);
     if (provider === undefined) throw cannotLoad(route, `no provider is called ${route.provider}`);
-    if (provider.publicPages === true && route.publicHosts.length === 0) {
-      throw cannotLoad(
-        route,
-        `${provider.name} is verified on its public page, so publicHosts must name a host`,
-      );
+    const pages = provider.publicPages?.(new URL(route.baseUrl));
+    if (pages?.some((host) => route.publicHosts.includes(host)) === false) {
+      const why = `${provider.name} is verified on its public page, so publicHosts must name`;
+      throw cannotLoad(route, `${why} ${pages.join(' or ')}`);
     }
     return { route, provider, lag: lagOf(route, provider.promise) };
   });
+  checkAccounts(all);
   return {
     all,
     find: (tenant, name) => all.find((way) => way.route.tenant === tenant && way.route.name === name),

@@ -62,6 +62,7 @@ export function providerOf(call: SupplierCall): Provider {
   return {
     name,
     kind: effect,
+    oneAccount: 'by_environment',
     payload,
     takesParent: false,
     promise: supplierPromise(supplier, call),

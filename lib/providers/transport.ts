@@ -10,7 +10,7 @@ import * as http from 'node:http';
 import * as net from 'node:net';
 import * as tls from 'node:tls';
 import type { WireReport } from '../domain/write-result.ts';
-import { MAX_ANSWER_BYTES, utf8 } from './reader.ts';
+import { MAX_ANSWER_BYTES, MAX_FIELD_CHARS, utf8 } from './reader.ts';
 
 export interface WriteRequest {
   /** http or https, without credentials. */
@@ -41,7 +41,6 @@ interface Line {
 }
 
 const MAX_HEAD_BYTES = 16_384;
-const MAX_FIELD_CHARS = 256;
 const MAX_TIMER_MS = 2_147_483_647;
 const SHOWN_FIELDS = ['content-type', 'location', 'retry-after', 'date'] as const;
 /** With these a peer could read the body's length or the order of the exchange another way than it was meant. */
@@ -194,8 +193,7 @@ function answered(response: http.IncomingMessage, bytes: Buffer | null): WireRep
   const body = bytes === null || encoding.toLowerCase() !== 'identity' ? null : utf8(bytes);
   const headers: Record<string, string> = {};
   for (const name of SHOWN_FIELDS) {
-    const value = response.headers[name];
-    // A longer one is left out, not shortened: a shortened address is another address.
+    const value = name === 'retry-after' ? every(response, name) : response.headers[name];
     if (value !== undefined && value.length <= MAX_FIELD_CHARS) headers[name] = value;
   }
   return {
@@ -205,6 +203,11 @@ function answered(response: http.IncomingMessage, bytes: Buffer | null): WireRep
     body: body ?? '',
     complete: body !== null,
   };
+}
+
+/** As often as it came: node would keep the first one only. */
+function every(response: http.IncomingMessage, name: string): string | undefined {
+  return response.headersDistinct[name]?.join(', ');
 }
 
 /** The first word counts, later ones are dropped; without one `onLimit` is it. */

@@ -38,12 +38,10 @@ export type Start = (options: SimulatorOptions) => Promise<{ url: string; close(
 const USAGE =
   'usage: --file F --account A [--port P] [--control] [--apply-delay-ms N] ' +
   '[--visibility-lag-ms N] [--with-parent] [--not-durable]';
-const TEXT = { type: 'string' } as const;
+export const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean', default: false } as const;
-const ARGUMENTS = {
-  file: TEXT,
-  account: TEXT,
-  port: { ...TEXT, default: '0' },
+/** What every simulator can be told. */
+export const ARGUMENTS = {
   'apply-delay-ms': { ...TEXT, default: `${DEFAULTS.applyDelayMs}` },
   'visibility-lag-ms': { ...TEXT, default: `${DEFAULTS.visibilityLagMs}` },
   control: FLAG,
@@ -53,14 +51,23 @@ const ARGUMENTS = {
 
 /** The command line and the tokens of the environment as options; throws with one line on bad usage. */
 function readCommandLine(args: string[]): { options: SimulatorOptions; withParent: boolean } {
-  const { values } = parseArgs({ args, options: ARGUMENTS });
-  if (!values.file || !values.account) throw new Error('--file and --account are needed');
-  const writeToken = process.env['KAKUTEI_WAREHOUSE_WRITE_TOKEN'];
-  const readToken = process.env['KAKUTEI_WAREHOUSE_READ_TOKEN'];
-  const options = {
-    file: values.file,
-    account: values.account,
-    port: wholeArgument('--port', values.port, 65_535),
+  const more = { file: TEXT, account: TEXT, port: { ...TEXT, default: '0' } };
+  const { values } = parseArgs({ args, options: { ...ARGUMENTS, ...more } });
+  const { file, account, port, 'with-parent': withParent } = values;
+  if (!file || !account) throw new Error('--file and --account are needed');
+  const options = { file, account, port: wholeArgument('--port', port, 65_535) };
+  return { options: { ...options, ...toldIn(values, 'WAREHOUSE') }, withParent };
+}
+
+/** What `ARGUMENTS` and the tokens of the environment tell; throws with one line on bad usage. */
+export function toldIn(
+  values: Readonly<Record<'apply-delay-ms' | 'visibility-lag-ms', string>> &
+    Readonly<Record<'control' | 'not-durable', boolean>>,
+  tokensOf: 'WAREHOUSE' | 'SUPPLIER' | 'MEDIUM',
+) {
+  const writeToken = process.env[`KAKUTEI_${tokensOf}_WRITE_TOKEN`];
+  const readToken = process.env[`KAKUTEI_${tokensOf}_READ_TOKEN`];
+  return {
     applyDelayMs: wholeArgument('--apply-delay-ms', values['apply-delay-ms'], 60_000),
     visibilityLagMs: wholeArgument('--visibility-lag-ms', values['visibility-lag-ms'], 60_000),
     control: values.control,
@@ -68,7 +75,12 @@ function readCommandLine(args: string[]): { options: SimulatorOptions; withParen
     ...(writeToken ? { writeToken } : {}),
     ...(readToken ? { readToken } : {}),
   };
-  return { options, withParent: values['with-parent'] };
+}
+
+export function pageSizeArgument(text: string, most: number): number {
+  const size = wholeArgument('--page-size', text, most);
+  if (size === 0) throw new Error(`--page-size must be a whole number from 1 to ${most}, got "0"`);
+  return size;
 }
 
 /** A number given on the command line; throws with one line for anything else. */
@@ -77,6 +89,17 @@ export function wholeArgument(name: string, text: string, max: number): number {
     throw new Error(`${name} must be a whole number from 0 to ${max}, got "${text}"`);
   }
   return Number(text);
+}
+
+/** Some of the words that are known, in their order; throws with one line for any other. */
+export function wordsArgument<Word extends string>(
+  name: string,
+  words: readonly string[],
+  known: readonly Word[],
+): Word[] {
+  const strange = words.find((word) => !known.some((each) => each === word));
+  if (strange === undefined) return known.filter((word) => words.includes(word));
+  throw new Error(`${name} must be some of ${known.join(',')}, got "${strange}"`);
 }
 
 /** Reads a command line, throwing with one line on bad usage; what it returns starts the simulator. */

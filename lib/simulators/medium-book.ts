@@ -6,13 +6,13 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
+import { atomically, openForWriting } from './book-file.ts';
 import { plans } from './medium-plans.ts';
 import { type Account, accounts, posts } from './medium-records.ts';
 import { REWRITES, type Rewrite } from './medium-rewrites.ts';
-import { openMediumFile } from './medium-schema.ts';
+import { MEDIUM_SCHEMA } from './medium-schema.ts';
 import { truthOf } from './medium-truth.ts';
 import { media } from './medium-uploads.ts';
-import { atomically } from './supplier-schema.ts';
 
 export type MediumBook = ReturnType<typeof openMediumBook>;
 
@@ -23,7 +23,7 @@ export type MediumBook = ReturnType<typeof openMediumBook>;
  * @param durable false gives up safety against power loss (not against kill -9); for tests and benches.
  */
 export function openMediumBook(file: string, known: readonly Account[], durable = true) {
-  const db = openMediumFile(file, durable);
+  const db = openForWriting(file, MEDIUM_SCHEMA, durable);
   const book = {
     ...accounts(db),
     ...posts(db),

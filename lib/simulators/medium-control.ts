@@ -2,12 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import { isWriteFault, NEEDS_ANOTHER, planSchema } from './medium-faults.ts';
-import { commit, type House, NOT_FOUND } from './medium-house.ts';
+import type { House } from './medium-house.ts';
 import { textSchema } from './medium-post.ts';
 import { linksSchema, VISIBILITIES } from './medium-records.ts';
 import { REWRITES, rewriteImages } from './medium-rewrites.ts';
-import { firstField } from './supplier-calls.ts';
-import { type Answer, invalid, parsed, wholeBody } from './wire.ts';
+import { commit } from './turn.ts';
+import { type Answer, firstField, invalid, NOT_FOUND, parsed, wholeBody } from './wire.ts';
 
 /** The path is what stands behind `/control/`. */
 export async function control(house: House, request: IncomingMessage, path: string): Promise<Answer> {

@@ -1,8 +1,10 @@
 /** What a POST does to the book, at once or later; all of it inside the transaction of its turn. */
+import { isInTime, lateSaves } from './late-saves.ts';
 import type { Asked } from './medium-book.ts';
 import { WRITE_FAULTS, type WriteFault } from './medium-faults.ts';
-import { commit, type House, type Turn } from './medium-house.ts';
+import type { House, Turn } from './medium-house.ts';
 import { rewriteImages, rewriteText } from './medium-rewrites.ts';
+import { NOTHING } from './post-faults.ts';
 import type { Answer } from './wire.ts';
 
 export interface Posted {
@@ -11,13 +13,8 @@ export interface Posted {
   readonly at: number;
 }
 
-/** Unless told otherwise, what is saved later is aimed at this share of the declared bound. */
-const LATE_SHARE = 0.6;
-/** And never at more than this, so that a slow timer still keeps it. */
-const LATEST_SHARE = 0.9;
 /** No post has this id: it is the one before the first. */
 const NO_POST = '4611686018427387904';
-const NOTHING: Answer = { status: 503, body: '' };
 
 /** Applies one POST and says what an honest medium answers. */
 export function applyPost(turn: Turn, posted: Posted, fault: WriteFault | null): Answer {
@@ -25,7 +22,8 @@ export function applyPost(turn: Turn, posted: Posted, fault: WriteFault | null):
     case 'never':
       return NOTHING;
     case 'later':
-      postpone(turn, posted, fault);
+      for (const each of posted.asked.media) turn.house.book.useImage(each);
+      saves.postpone(turn, posted, fault?.delayMs);
       return NOTHING;
     case 'now': {
       const asked = alteredBy(turn, posted.asked, fault);
@@ -71,36 +69,7 @@ function save({ house, now }: Turn, asked: Asked, fault: WriteFault | null): Ans
   return { status: 201, body: { post: { id } } };
 }
 
-function postpone(turn: Turn, { asked, at }: Posted, fault: WriteFault | null): void {
-  const { house } = turn;
-  for (const each of asked.media) house.book.useImage(each);
-  const wanted = fault?.delayMs ?? house.applyDelayMs * LATE_SHARE;
-  const dueAt = Math.floor(at + Math.min(wanted, house.applyDelayMs * LATEST_SHARE));
-  if (dueAt <= turn.now) {
-    saveLate(turn, { asked, at });
-    return;
-  }
-  const n = house.book.postpone({ asked, at, dueAt });
-  turn.after.push(() => schedule(house, n, dueAt));
-}
-
-/** Goes on with what an earlier process left to be saved. */
-export function resumePending(house: House): void {
-  for (const { n, dueAt } of house.book.allPending()) schedule(house, n, dueAt);
-}
-
-function schedule(house: House, n: number, dueAt: number): void {
-  const timer = setTimeout(() => {
-    house.timers.delete(timer);
-    commit(house, (turn) => {
-      const late = house.book.takePending(n);
-      if (late !== undefined) saveLate(turn, late);
-    });
-  }, dueAt - Date.now());
-  house.timers.add(timer);
-}
-
-/** Past the bound nothing is saved: the bound is a promise, the fault is not. */
-function saveLate(turn: Turn, { asked, at }: Posted): void {
-  if (turn.now <= at + turn.house.applyDelayMs) save(turn, asked, null);
-}
+const saves = lateSaves<Posted, House>((turn, posted) => {
+  if (isInTime(turn, posted)) save(turn, posted.asked, null);
+});
+export const { resumePending } = saves;

@@ -1,30 +1,10 @@
 /** The faults of a medium: their names, what they touch, how they are asked for. */
 import * as z from 'zod';
+import { POST_FAULT_FIELDS, POST_FAULTS, VIEW_FAULT_FIELDS } from './post-faults.ts';
 
 /** Faults of a POST of a post, and when it is saved. `later` keeps the declared apply delay. */
 export const WRITE_FAULTS = {
-  /** No fault; takes its turn in a list. */
-  honest: 'now',
-  /** Closes without an answer. */
-  cut_before_save: 'never',
-  cut_after_save: 'now',
-  /** Resets the connection. */
-  reset_before_save: 'never',
-  reset_after_save: 'now',
-  /** Closes without an answer at once, saves later. */
-  late_save: 'later',
-  /** Never answers. */
-  stall: 'never',
-  stall_after_save: 'now',
-  /** Answers `status`. */
-  status_before_save: 'never',
-  status_after_save: 'now',
-  /** Answers 200 with an error inside. */
-  ok_with_error: 'never',
-  /** Applies the one POST as if it had arrived twice. */
-  delivered_twice: 'now',
-  /** Answers with a content-length and half of that body. */
-  cut_body_after_save: 'now',
+  ...POST_FAULTS,
   /** Answers 201 without an id. */
   no_id_after_save: 'now',
   /** Saves it for another account of this medium. */
@@ -68,13 +48,9 @@ export type Place = 'list' | 'one' | 'page';
 /** Those that need a second account. */
 export const NEEDS_ANOTHER: ReadonlySet<string> = new Set(['wrong_author_saved', 'page_wrong_author']);
 
-const status = z.int().min(200).max(599);
 const writeFaultSchema = z.strictObject({
   kind: z.enum(Object.keys(WRITE_FAULTS) as WriteFaultKind[]),
-  /** 500 unless told. */
-  status: status.optional(),
-  /** Of `late_save`: ms after the request arrived whole, at most the apply delay. */
-  delayMs: z.int().min(0).optional(),
+  ...POST_FAULT_FIELDS,
   parent: z
     .string()
     .regex(/^\d{1,19}$/)
@@ -83,10 +59,7 @@ const writeFaultSchema = z.strictObject({
 });
 const viewFaultSchema = z.strictObject({
   kind: z.enum(Object.keys(VIEW_FAULTS) as ViewFaultKind[]),
-  /** 503 unless told. */
-  status: status.optional(),
-  /** How many GETs it plays on; until cleared unless told. */
-  times: z.int().min(1).optional(),
+  ...VIEW_FAULT_FIELDS,
   /** 120 unless told. */
   seconds: z.int().min(-86_400).max(86_400).optional(),
   /** `/login` unless told. */

@@ -3,7 +3,7 @@ import { DEFAULTS, type SimulatorOptions } from './command.ts';
 import type { MediumBook } from './medium-book.ts';
 import type { Account } from './medium-records.ts';
 import type { Rewrite } from './medium-rewrites.ts';
-import type { Answer } from './wire.ts';
+import type { Turn as SimulatorTurn } from './turn.ts';
 
 export interface MediumOptions extends Omit<SimulatorOptions, 'account'> {
   /** Added to the book where it does not know them; every one of them can be posted for. */
@@ -26,22 +26,7 @@ export const MEDIUM_DEFAULTS = {
 export type House = typeof MEDIUM_DEFAULTS &
   MediumOptions & { readonly book: MediumBook; readonly timers: Set<NodeJS.Timeout> };
 
-/** Work inside one transaction at one moment. What is in `after` runs once it is committed. */
-export interface Turn {
-  readonly house: House;
-  readonly now: number;
-  readonly after: (() => void)[];
-}
-
-export function commit<T>(house: House, work: (turn: Turn) => T): T {
-  const turn: Turn = { house, now: Date.now(), after: [] };
-  const result = house.book.atomically(() => work(turn));
-  for (const each of turn.after) each();
-  return result;
-}
-
-export const UNAUTHORIZED: Answer = { status: 401, body: { error: 'unauthorized' } };
-export const NOT_FOUND: Answer = { status: 404, body: { error: 'not_found' } };
+export type Turn = SimulatorTurn<House>;
 
 const ZONE = /^([+-])(0\d|1[0-4]):([0-5]\d)$/;
 

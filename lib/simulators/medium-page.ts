@@ -1,8 +1,8 @@
 /** The public page of a post, for anybody: HTML with the post as linked data inside. */
-import { type House, NOT_FOUND } from './medium-house.ts';
+import type { House } from './medium-house.ts';
 import type { Account, SavedPost } from './medium-records.ts';
 import { lied, playOn } from './medium-view.ts';
-import { answer, type Wire } from './wire.ts';
+import { answer, NOT_FOUND, type Wire } from './wire.ts';
 
 /** 404 under any handle but the author's present one, for drafts and what is deleted, and within the lag. */
 export function viewPage(house: House, handle: string, id: string): Wire {

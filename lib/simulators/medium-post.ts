@@ -3,19 +3,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import type { Asked } from './medium-book.ts';
 import { applyPost } from './medium-effect.ts';
-import type { WriteFault, WriteFaultKind } from './medium-faults.ts';
-import { commit, type House, type Turn, UNAUTHORIZED } from './medium-house.ts';
+import type { WriteFaultKind } from './medium-faults.ts';
+import type { House, Turn } from './medium-house.ts';
 import { VISIBILITIES } from './medium-records.ts';
 import { type ImageType, sizeOf } from './medium-uploads.ts';
-import { firstField } from './supplier-calls.ts';
+import { HONEST, type Misbehaviour, POST_MISBEHAVIOUR } from './post-faults.ts';
+import { type Arrived, commit, takeWhole } from './turn.ts';
 import {
   type Answer,
   answer,
-  authorised,
-  failure,
+  firstField,
   invalid,
-  parsed,
   put,
+  refused,
+  TOO_LARGE,
   type Wire,
   wholeBody,
 } from './wire.ts';
@@ -23,10 +24,6 @@ import {
 /** An image that is in no post by then is dropped. */
 const UNUSED_MEDIA_MS = 3_600_000;
 const MAX_IMAGE_BYTES = 4_194_304;
-/** Past this the connection is closed on the sender. */
-const MAX_READ_BYTES = 16_777_216;
-const TOO_LARGE: Answer = { status: 413, body: { error: 'too_large' } };
-const UNSUPPORTED: Answer = { status: 415, body: { error: 'unsupported_media_type' } };
 
 /** Neither NUL nor lone surrogates: SQLite would not give them back as they came. In code points. */
 export const textSchema = z.string().regex(/^[^\0\p{Cs}]{1,2000}$/u);
@@ -47,20 +44,9 @@ export async function takePost(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const bytes = await wholeBody(request);
-  if (bytes === 'gone') return;
-  const at = Date.now();
-  const value = bytes === 'too_large' ? undefined : parsed(bytes);
-  const refusal = bytes === 'too_large' ? TOO_LARGE : refused(house, request, /^application\/json\s*(;|$)/i);
-  put(
-    response,
-    commit(house, (turn) => perform(turn, refusal ?? read(turn, value), value, at)),
-  );
-}
-
-function refused(house: House, request: IncomingMessage, type: RegExp): Answer | undefined {
-  if (!authorised(request, house.writeToken, [house.writeToken])) return UNAUTHORIZED;
-  return type.test(request.headers['content-type'] ?? '') ? undefined : UNSUPPORTED;
+  await takeWhole(house, request, response, (turn, arrived) => {
+    return perform(turn, arrived.refusal ?? read(turn, arrived.value), arrived);
+  });
 }
 
 /** What is asked for, or the refusal; a refused POST plays no fault and leaves no record but its own. */
@@ -78,7 +64,7 @@ function read({ house: { book }, now }: Turn, value: unknown): Asked | Answer {
 }
 
 /** POST, fault, effect and the answer to be given are stored together, before anything is answered. */
-function perform(turn: Turn, asked: Asked | Answer, value: unknown, at: number): Wire {
+function perform(turn: Turn, asked: Asked | Answer, { value, at }: Arrived): Wire {
   const { book } = turn.house;
   const n = book.recordRequest({ ...namesIn(value), at });
   if ('status' in asked) {
@@ -104,28 +90,9 @@ function namesIn(value: unknown): z.infer<typeof namedSchema> {
   return namedSchema.safeParse(value).data ?? { account: null, text: null, parent: null };
 }
 
-type Misbehaviour = (honest: Answer, fault: WriteFault) => Wire;
-const HONEST: Misbehaviour = (honest) => ({ kind: 'answer', answer: honest });
-const CLOSE: Misbehaviour = () => ({ kind: 'close' });
-const RESET: Misbehaviour = () => ({ kind: 'reset' });
-const STALL: Misbehaviour = () => ({ kind: 'stall' });
-const STATUS: Misbehaviour = (_honest, { status }) => failure(status ?? 500);
-
-/** What each fault looks like from outside. Those that save nothing, or not yet, ignore the honest answer. */
+/** What each fault looks like from outside. */
 const MISBEHAVIOUR: Readonly<Record<WriteFaultKind, Misbehaviour>> = {
-  honest: HONEST,
-  cut_before_save: CLOSE,
-  cut_after_save: CLOSE,
-  reset_before_save: RESET,
-  reset_after_save: RESET,
-  late_save: CLOSE,
-  stall: STALL,
-  stall_after_save: STALL,
-  status_before_save: STATUS,
-  status_after_save: STATUS,
-  ok_with_error: () => answer(200, { ok: false, error: 'account_blocked' }),
-  delivered_twice: HONEST,
-  cut_body_after_save: (honest) => ({ kind: 'cut', answer: honest }),
+  ...POST_MISBEHAVIOUR,
   no_id_after_save: ({ status }) => answer(status, { post: {} }),
   wrong_author_saved: HONEST,
   wrong_parent_saved: HONEST,
@@ -139,14 +106,14 @@ export async function takeImage(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const body = await imageBody(request);
+  const body = await wholeBody(request, MAX_IMAGE_BYTES);
   if (body === 'gone') return;
   put(response, { kind: 'answer', answer: readImage(house, request, body) });
 }
 
 function readImage(house: House, request: IncomingMessage, body: Buffer | 'too_large'): Answer {
   if (body === 'too_large') return TOO_LARGE;
-  const refusal = refused(house, request, /^image\/(png|jpeg)$/);
+  const refusal = refused(request, house.writeToken, /^image\/(png|jpeg)$/);
   if (refusal !== undefined) return refusal;
   const contentType = request.headers['content-type'] as ImageType;
   const size = sizeOf(contentType, body);
@@ -159,20 +126,4 @@ function readImage(house: House, request: IncomingMessage, body: Buffer | 'too_l
     const { media_id, sha256 } = house.book.saveImage(image);
     return { status: 201, body: { media_id, sha256 } };
   });
-}
-
-/** As for a text, with room for an image. */
-async function imageBody(request: IncomingMessage): Promise<Buffer | 'too_large' | 'gone'> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of request) {
-      bytes += chunk.length;
-      if (bytes > MAX_READ_BYTES) return 'gone';
-      if (bytes <= MAX_IMAGE_BYTES) chunks.push(chunk);
-    }
-  } catch {
-    return 'gone';
-  }
-  return bytes > MAX_IMAGE_BYTES ? 'too_large' : Buffer.concat(chunks);
 }

@@ -1,9 +1,8 @@
-/** The tables of a medium's book, and how its file is opened for writing. */
-import { DatabaseSync } from 'node:sqlite';
+/** The tables of a medium's book. */
 
 // The ids start above 2^62, so that a reader who makes a number of one loses digits and is noticed.
 // `sent_text` is what was asked for; `text` is what the medium made of it, or a person since.
-const SCHEMA = `
+export const MEDIUM_SCHEMA = `
 CREATE TABLE IF NOT EXISTS accounts (
   id TEXT PRIMARY KEY, handle TEXT NOT NULL UNIQUE, display_name TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS posts (
@@ -33,16 +32,3 @@ CREATE TABLE IF NOT EXISTS played (
   plan INTEGER NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL, hits INTEGER NOT NULL,
   PRIMARY KEY (plan, position)) STRICT;
 CREATE TABLE IF NOT EXISTS rewrites (one INTEGER PRIMARY KEY CHECK (one = 1), words TEXT NOT NULL) STRICT;`;
-
-/** The file is made when it is not there; its folder must be. */
-export function openMediumFile(file: string, durable: boolean): DatabaseSync {
-  let db: DatabaseSync;
-  try {
-    db = new DatabaseSync(file, { timeout: 5_000 });
-  } catch (cause) {
-    throw new Error(`Cannot open the book "${file}": no such folder or file, or not permitted`, { cause });
-  }
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'OFF'};`);
-  db.exec(SCHEMA);
-  return db;
-}

@@ -1,8 +1,16 @@
 /** The whole book, past all lags and lies: what tests and the demo may count. */
 import type { DatabaseSync } from 'node:sqlite';
+import {
+  atomically,
+  faultsPlayed,
+  outcomeOf,
+  readFileOf,
+  type TrueOutcome,
+  textOf,
+  timeOf,
+} from './book-file.ts';
 import { type Account, accountOf, postOf } from './medium-records.ts';
 import type { Link, SavedImage } from './medium-rewrites.ts';
-import { atomically, openForReading } from './supplier-schema.ts';
 
 export interface TruePost {
   readonly id: string;
@@ -32,16 +40,11 @@ export interface TrueImage {
   readonly used: boolean;
 }
 
-export interface TrueRequest {
+export interface TrueRequest extends TrueOutcome {
   /** null where the body names none. */
   readonly account: string | null;
   readonly text: string | null;
   readonly parent: string | null;
-  /** When it arrived whole. */
-  readonly at: string;
-  /** null where nothing was answered. */
-  readonly status: number | null;
-  readonly fault: string | null;
 }
 
 /** In order of insertion. */
@@ -58,18 +61,12 @@ export interface MediumTruth {
 
 /** Reads the file of a medium that runs, ended or died; changes nothing. */
 export function readMediumBook(file: string): MediumTruth {
-  const db = openForReading(file);
-  try {
-    return truthOf(db);
-  } finally {
-    db.close();
-  }
+  return readFileOf(file, truthOf);
 }
 
 /** One moment of the book. */
 export function truthOf(db: DatabaseSync): MediumTruth {
   const all = (table: string, order: string) => db.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).all();
-  const hits = db.prepare('SELECT kind, sum(hits) AS hits FROM played GROUP BY kind ORDER BY kind');
   return atomically(
     db,
     () => ({
@@ -77,7 +74,7 @@ export function truthOf(db: DatabaseSync): MediumTruth {
       posts: all('posts', 'n').map(truePost),
       media: all('media', 'n').map(trueImage),
       requests: all('requests', 'n').map(trueRequest),
-      faults: Object.fromEntries(hits.all().map((row) => [String(row['kind']), Number(row['hits'])])),
+      faults: faultsPlayed(db),
     }),
     'DEFERRED',
   );
@@ -92,7 +89,7 @@ function truePost(row: unknown): TruePost {
     text,
     sent_text: sentText,
     parent,
-    created_at: new Date(createdAt).toISOString(),
+    created_at: timeOf(createdAt),
     ...{ visibility, deleted, media, links, sent },
   };
 }
@@ -104,7 +101,7 @@ function trueImage(row: Record<string, unknown>): TrueImage {
     alt: textOf(row['alt']),
     bytes: Number(row['bytes']),
     sha256: String(row['sha256']),
-    at: new Date(Number(row['at'])).toISOString(),
+    at: timeOf(row['at']),
     used: row['used'] === 1,
   };
 }
@@ -114,12 +111,6 @@ function trueRequest(row: Record<string, unknown>): TrueRequest {
     account: textOf(row['account']),
     text: textOf(row['text']),
     parent: textOf(row['parent']),
-    at: new Date(Number(row['at'])).toISOString(),
-    status: row['status'] === null ? null : Number(row['status']),
-    fault: textOf(row['fault']),
+    ...outcomeOf(row),
   };
-}
-
-function textOf(value: unknown): string | null {
-  return value === null ? null : String(value);
 }

@@ -3,13 +3,22 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import { type Place, VIEW_FAULTS, type ViewFault, type ViewFaultKind } from './medium-faults.ts';
-import { type House, localTime, NOT_FOUND, UNAUTHORIZED } from './medium-house.ts';
+import { type House, localTime } from './medium-house.ts';
 import type { PlayedView } from './medium-plans.ts';
 import type { Account, SavedPost } from './medium-records.ts';
-import { firstField } from './supplier-calls.ts';
-import { type Answer, answer, authorised, failure, invalid, type Wire } from './wire.ts';
+import {
+  type Answer,
+  answer,
+  authorised,
+  failure,
+  firstField,
+  GARBAGE,
+  invalid,
+  NOT_FOUND,
+  UNAUTHORIZED,
+  type Wire,
+} from './wire.ts';
 
-const GARBAGE = '<!doctype html><title>Maintenance</title>';
 const CURSOR_LIFE_MS = 60_000;
 const MAX_LIMIT = 30;
 

@@ -6,11 +6,12 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
+import { atomically, openForWriting } from './book-file.ts';
 import type { Call } from './supplier-calls.ts';
 import { keys, pending } from './supplier-keys.ts';
 import { plans } from './supplier-plans.ts';
 import { records } from './supplier-records.ts';
-import { atomically, openForWriting } from './supplier-schema.ts';
+import { SUPPLIER_SCHEMA } from './supplier-schema.ts';
 import { truthOf } from './supplier-truth.ts';
 
 export type SupplierBook = ReturnType<typeof openSupplierBook>;
@@ -21,7 +22,7 @@ export type SupplierBook = ReturnType<typeof openSupplierBook>;
  * @param durable false gives up safety against power loss (not against kill -9); for tests and benches.
  */
 export function openSupplierBook(file: string, durable = true) {
-  const db = openForWriting(file, durable);
+  const db = openForWriting(file, SUPPLIER_SCHEMA, durable);
   return {
     ...records(db),
     ...keys(db),

@@ -1,5 +1,6 @@
 /** The three calls that a supplier takes: what a body must be, and what a record of it is called. */
 import * as z from 'zod';
+import { firstField } from './wire.ts';
 
 /** What a supplier promises about a repeat: see `suppliers.ts`. */
 export const SUPPLIER_KINDS = ['keyed', 'unique', 'searchable', 'blind'] as const;
@@ -115,11 +116,4 @@ function bodyOf(parsed: z.ZodSafeParseResult<Record<string, unknown>>): Body | s
     reference: reference === null ? null : String(reference),
     content,
   };
-}
-
-/** The outermost field that is wrong; `body` for what is no object. */
-export function firstField(error: z.ZodError): string {
-  const issue = error.issues[0];
-  const inner = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
-  return String(issue?.path[0] ?? inner ?? 'body');
 }

@@ -2,11 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import { targetSchema } from './supplier-book.ts';
-import { CALLS, type Call, callOf, firstField, purchaseOrderSchema, readOwnOrder } from './supplier-calls.ts';
+import { CALLS, type Call, callOf, purchaseOrderSchema, readOwnOrder } from './supplier-calls.ts';
 import { planSchema } from './supplier-faults.ts';
-import { commit, type House } from './supplier-house.ts';
+import type { House } from './supplier-house.ts';
 import { announce, EVENT_TYPES, type EventType, newEventId, sendEvent } from './supplier-webhook.ts';
-import { type Answer, invalid, parsed, wholeBody } from './wire.ts';
+import { commit } from './turn.ts';
+import { type Answer, firstField, invalid, NOT_FOUND, parsed, wholeBody } from './wire.ts';
 
 /** The path is what stands behind `/control/`. */
 export async function control(house: House, request: IncomingMessage, path: string): Promise<Answer> {
@@ -27,7 +28,7 @@ export async function control(house: House, request: IncomingMessage, path: stri
     case `POST orders/${second}`:
       return changeOrder(house, second ?? '', value);
     default:
-      return { status: 404, body: { error: 'not_found' } };
+      return NOT_FOUND;
   }
 }
 
@@ -77,7 +78,7 @@ function changeOrder(house: House, id: string, value: unknown): Answer {
   return commit(house, ({ after }) => {
     const { cancel_until: cancelUntil, ...to } = data;
     const order = house.book.changeOrder(id, { ...to, cancelUntil });
-    if (order === undefined) return { status: 404, body: { error: 'not_found' } };
+    if (order === undefined) return NOT_FOUND;
     if (to.status !== undefined) after.push(() => announce(house, 'order', order));
     return { status: 200, body: { order_id: id, status: order.status, shipping: order.shipping } };
   });

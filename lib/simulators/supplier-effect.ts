@@ -1,7 +1,9 @@
 /** What a POST does to the book, at once or later; all of it inside the transaction of its turn. */
+import { isInTime, lateSaves } from './late-saves.ts';
+import { NOTHING } from './post-faults.ts';
 import { type Body, CALLS, type Call } from './supplier-calls.ts';
 import { WRITE_FAULTS, type WriteFault } from './supplier-faults.ts';
-import { commit, type House, idField, type Turn } from './supplier-house.ts';
+import { type House, idField, type Turn } from './supplier-house.ts';
 import type { KeyUse } from './supplier-keys.ts';
 import type { SavedRecord } from './supplier-records.ts';
 import { announce } from './supplier-webhook.ts';
@@ -19,10 +21,6 @@ export interface Posted {
 
 export const OTHER_ACCOUNT = 'other-1';
 const OTHER_ENVIRONMENT = 'production';
-/** Unless told otherwise, what is saved later is aimed at this share of the declared bound. */
-const LATE_SHARE = 0.6;
-/** And never at more than this, so that a slow timer still keeps it. */
-const LATEST_SHARE = 0.9;
 
 /** Applies one POST and says what an honest supplier answers. */
 export function applyPost(turn: Turn, posted: Posted, fault: WriteFault | null): Answer {
@@ -65,7 +63,6 @@ function claim({ house }: Turn, posted: Posted): Answer | undefined {
 }
 
 export const KEY_IN_USE: Answer = { status: 409, body: { error: 'key_in_use' } };
-const NOTHING: Answer = { status: 503, body: '' };
 
 /** A refused request leaves its key free. */
 function settle(
@@ -139,7 +136,7 @@ function oneMore(lines: unknown): unknown {
 
 /** Its key is in use until then; its answer is cut off, so nobody reads what is returned here. */
 function applyLater(turn: Turn, { call, body, key, at }: Posted, fault: WriteFault | null): Answer {
-  postpone(turn, { call, body, key, at, refused: false }, fault);
+  saves.postpone(turn, { call, body, key, at, refused: false }, fault?.delayMs);
   return NOTHING;
 }
 
@@ -149,43 +146,18 @@ function accept(turn: Turn, { call, body, key, at }: Posted, fault: WriteFault |
   const answer = { status: 202, body: { account, environment, status: 'accepted' } };
   if (key !== null) turn.house.book.settleKey({ call, key, at }, answer);
   if (fault?.kind === 'accepted_then_never') return answer;
-  postpone(turn, { call, body, key: null, at, refused: fault?.kind === 'accepted_then_rejected' }, fault);
+  saves.postpone(
+    turn,
+    { call, body, key: null, at, refused: fault?.kind === 'accepted_then_rejected' },
+    fault?.delayMs,
+  );
   return answer;
 }
 
 type Late = Omit<Posted, 'digest'> & { readonly refused: boolean };
 
-function postpone(turn: Turn, late: Late, fault: WriteFault | null): void {
-  const { house } = turn;
-  const wanted = fault?.delayMs ?? house.applyDelayMs * LATE_SHARE;
-  const dueAt = Math.floor(late.at + Math.min(wanted, house.applyDelayMs * LATEST_SHARE));
-  if (dueAt <= turn.now) {
-    saveLate(turn, late);
-    return;
-  }
-  const n = house.book.postpone({ ...late, dueAt });
-  turn.after.push(() => schedule(house, n, dueAt));
-}
-
-/** Goes on with what an earlier process left to be saved. */
-export function resumePending(house: House): void {
-  for (const { n, dueAt } of house.book.allPending()) schedule(house, n, dueAt);
-}
-
-function schedule(house: House, n: number, dueAt: number): void {
-  const timer = setTimeout(() => {
-    house.timers.delete(timer);
-    commit(house, (turn) => {
-      const late = house.book.takePending(n);
-      if (late !== undefined) saveLate(turn, late);
-    });
-  }, dueAt - Date.now());
-  house.timers.add(timer);
-}
-
-/** Past the bound nothing is saved: the bound is a promise, the fault is not. */
-function saveLate(turn: Turn, late: Late): void {
-  const kept = turn.now <= late.at + turn.house.applyDelayMs;
-  const answer = kept ? make(turn, late.call, late.body, late.refused) : NOTHING;
+const saves = lateSaves<Late, House>((turn, late) => {
+  const answer = isInTime(turn, late) ? make(turn, late.call, late.body, late.refused) : NOTHING;
   settle(turn, late, answer);
-}
+});
+export const { resumePending } = saves;

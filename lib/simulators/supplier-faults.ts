@@ -1,37 +1,17 @@
 /** The faults of a supplier: their names, when they save, how they are asked for. */
 import * as z from 'zod';
+import { POST_FAULT_FIELDS, POST_FAULTS, VIEW_FAULT_FIELDS } from './post-faults.ts';
 import type { Call } from './supplier-calls.ts';
 
 /** Faults of a POST, and when its record is saved. `later` and `accepted` keep the declared apply delay. */
 export const WRITE_FAULTS = {
-  /** No fault; takes its turn in a list. */
-  honest: 'now',
-  /** Closes without an answer. */
-  cut_before_save: 'never',
-  cut_after_save: 'now',
-  /** Resets the connection. */
-  reset_before_save: 'never',
-  reset_after_save: 'now',
-  /** Closes without an answer at once, saves later. Until then its key is in use. */
-  late_save: 'later',
-  /** Never answers. */
-  stall: 'never',
-  stall_after_save: 'now',
-  /** Answers `status`. */
-  status_before_save: 'never',
-  status_after_save: 'now',
+  ...POST_FAULTS,
   /** Answers `status` now and for every repeat of the key. */
   status_after_save_stored: 'now',
   /** Answers 202, which a repeat of the key gets again. What follows is created, refused or nothing. */
   accepted_then_created: 'accepted',
   accepted_then_rejected: 'accepted',
   accepted_then_never: 'accepted',
-  /** Answers 200 with an error inside. */
-  ok_with_error: 'never',
-  /** Applies the one POST as if it had arrived twice. */
-  delivered_twice: 'now',
-  /** Answers with a content-length and half of that body. */
-  cut_body_after_save: 'now',
   /** Answers 201 without an id. */
   no_id_after_save: 'now',
   /** Saves in another place, and shows it so. */
@@ -72,20 +52,13 @@ export const VIEW_FAULTS = {
 } as const;
 export type ViewFaultKind = keyof typeof VIEW_FAULTS;
 
-const status = z.int().min(200).max(599);
 const writeFaultSchema = z.strictObject({
   kind: z.enum(Object.keys(WRITE_FAULTS) as WriteFaultKind[]),
-  /** 500 unless told. */
-  status: status.optional(),
-  /** For what is saved later: ms after the request arrived whole, at most the apply delay. */
-  delayMs: z.int().min(0).optional(),
+  ...POST_FAULT_FIELDS,
 });
 const viewFaultSchema = z.strictObject({
   kind: z.enum(Object.keys(VIEW_FAULTS) as ViewFaultKind[]),
-  /** 503 unless told. */
-  status: status.optional(),
-  /** How many GETs it plays on; until cleared unless told. */
-  times: z.int().min(1).optional(),
+  ...VIEW_FAULT_FIELDS,
 });
 export type WriteFault = z.infer<typeof writeFaultSchema>;
 export type ViewFault = z.infer<typeof viewFaultSchema>;

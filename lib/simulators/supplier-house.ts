@@ -2,6 +2,7 @@
 import { DEFAULTS, type SimulatorOptions } from './command.ts';
 import type { SupplierBook } from './supplier-book.ts';
 import { CALLS, type Call, type SupplierKind } from './supplier-calls.ts';
+import type { Turn as SimulatorTurn } from './turn.ts';
 
 export interface SupplierOptions extends SimulatorOptions {
   readonly kind: SupplierKind;
@@ -31,19 +32,7 @@ export type House = typeof SUPPLIER_DEFAULTS &
     readonly stopping: AbortSignal;
   };
 
-/** Work inside one transaction at one moment. What is in `after` runs once it is committed. */
-export interface Turn {
-  readonly house: House;
-  readonly now: number;
-  readonly after: (() => void)[];
-}
-
-export function commit<T>(house: House, work: (turn: Turn) => T): T {
-  const turn: Turn = { house, now: Date.now(), after: [] };
-  const result = house.book.atomically(() => work(turn));
-  for (const each of turn.after) each();
-  return result;
-}
+export type Turn = SimulatorTurn<House>;
 
 /** An id as this supplier writes it: `unique` has numbers for orders, which need a writer that keeps digits. */
 export function shownId(house: House, call: Call, id: string): string | bigint {

@@ -2,26 +2,16 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
+import { HONEST, type Misbehaviour, NOTHING, POST_MISBEHAVIOUR, STATUS } from './post-faults.ts';
 import { type Body, CALLS, type Call, purchaseOrderSchema, readBody } from './supplier-calls.ts';
 import { applyPost, KEY_IN_USE, type Posted } from './supplier-effect.ts';
-import { WRITE_FAULTS, type WriteFault, type WriteFaultKind } from './supplier-faults.ts';
-import { commit, type House, type Turn } from './supplier-house.ts';
-import {
-  type Answer,
-  answer,
-  authorised,
-  failure,
-  invalid,
-  parsed,
-  put,
-  type Wire,
-  wholeBody,
-} from './wire.ts';
+import { WRITE_FAULTS, type WriteFaultKind } from './supplier-faults.ts';
+import type { House, Turn } from './supplier-house.ts';
+import { type Arrived, takeWhole } from './turn.ts';
+import { type Answer, answer, invalid, type Wire } from './wire.ts';
 
 /** Orders with more lines than this are not covered by keys: each POST is an order. */
 const MAX_KEYED_LINES = 20;
-
-export const UNAUTHORIZED: Answer = { status: 401, body: { error: 'unauthorized' } };
 
 export async function takePost(
   house: House,
@@ -29,33 +19,16 @@ export async function takePost(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const bytes = await wholeBody(request);
-  if (bytes === 'gone') return;
-  const at = Date.now();
-  const value = bytes === 'too_large' ? undefined : parsed(bytes);
-  const read = readPost(house, call, request, bytes === 'too_large', value);
-  put(
-    response,
-    commit(house, (turn) => perform(turn, call, read, value, at)),
-  );
+  await takeWhole(house, request, response, (turn, arrived) => {
+    return perform(turn, call, readPost(house, call, request, arrived), arrived);
+  });
 }
 
 type ReadPost = Answer | { readonly body: Body; readonly key: string | null };
 
 /** What is asked for, or the refusal; a refused POST plays no fault and leaves no record but its own. */
-function readPost(
-  house: House,
-  call: Call,
-  request: IncomingMessage,
-  tooLarge: boolean,
-  value: unknown,
-): ReadPost {
-  if (tooLarge) return { status: 413, body: { error: 'too_large' } };
-  if (!authorised(request, house.writeToken, [house.writeToken])) return UNAUTHORIZED;
-  const type = request.headers['content-type'] ?? '';
-  if (!/^application\/json\s*(;|$)/i.test(type)) {
-    return { status: 415, body: { error: 'unsupported_media_type' } };
-  }
+function readPost(house: House, call: Call, request: IncomingMessage, { refusal, value }: Arrived): ReadPost {
+  if (refusal !== undefined) return refusal;
   const key = (request.headersDistinct['idempotency-key'] ?? []).join(', ');
   if (house.kind === 'keyed' && !/^[\x21-\x7e]{1,255}$/.test(key)) return invalid('idempotency-key');
   const body = readBody(call, house.kind, value);
@@ -71,7 +44,7 @@ function isKeyed({ content: { lines } }: Body): boolean {
 }
 
 /** POST, fault, effect and the answer to be given are stored together, before anything is answered. */
-function perform(turn: Turn, call: Call, read: ReadPost, value: unknown, at: number): Wire {
+function perform(turn: Turn, call: Call, read: ReadPost, { value, at }: Arrived): Wire {
   const { book } = turn.house;
   const n = book.recordPost({ call, ...namesIn(value), at });
   if (!('key' in read)) {
@@ -89,40 +62,21 @@ function perform(turn: Turn, call: Call, read: ReadPost, value: unknown, at: num
   return wire;
 }
 
-const NOTHING: Answer = { status: 503, body: '' };
-
 function namesIn(value: unknown): { purchaseOrder: string; reference: string | null } {
   const named = z.object({ purchase_order: purchaseOrderSchema }).safeParse(value).data;
   const referred = z.object({ reference: z.string().max(128) }).safeParse(value).data;
   return { purchaseOrder: named?.purchase_order ?? '', reference: referred?.reference ?? null };
 }
 
-type Misbehaviour = (honest: Answer, fault: WriteFault, call: Call) => Wire;
-const HONEST: Misbehaviour = (honest) => ({ kind: 'answer', answer: honest });
-const CLOSE: Misbehaviour = () => ({ kind: 'close' });
-const RESET: Misbehaviour = () => ({ kind: 'reset' });
-const STALL: Misbehaviour = () => ({ kind: 'stall' });
-const STATUS: Misbehaviour = (_honest, { status }) => failure(status ?? 500);
-
-/** What each fault looks like from outside. Those that save nothing, or not yet, ignore the honest answer. */
-const MISBEHAVIOUR: Readonly<Record<WriteFaultKind, Misbehaviour>> = {
-  honest: HONEST,
-  cut_before_save: CLOSE,
-  cut_after_save: CLOSE,
-  reset_before_save: RESET,
-  reset_after_save: RESET,
-  late_save: CLOSE,
-  stall: STALL,
-  stall_after_save: STALL,
-  status_before_save: STATUS,
-  status_after_save: STATUS,
+/** What each fault looks like from outside. */
+const MISBEHAVIOUR: Readonly<
+  Record<WriteFaultKind, (...sent: [...Parameters<Misbehaviour>, call: Call]) => Wire>
+> = {
+  ...POST_MISBEHAVIOUR,
   status_after_save_stored: STATUS,
   accepted_then_created: HONEST,
   accepted_then_rejected: HONEST,
   accepted_then_never: HONEST,
-  ok_with_error: () => answer(200, { ok: false, error: 'account_blocked' }),
-  delivered_twice: HONEST,
-  cut_body_after_save: (honest) => ({ kind: 'cut', answer: honest }),
   no_id_after_save: ({ status, body }, _fault, call) =>
     answer(status, typeof body === 'string' ? body : { ...body, [CALLS[call].id]: undefined }),
   wrong_account_saved: HONEST,

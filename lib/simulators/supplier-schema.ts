@@ -1,5 +1,4 @@
-/** The tables of a supplier's book, and how its file is opened. */
-import { DatabaseSync } from 'node:sqlite';
+/** The tables of a supplier's book. */
 
 // The ids start above 2^62, so that a reader who makes a number of one loses digits and is noticed.
 // `slot` is the reference where the supplier promises that it is unique, else null.
@@ -9,7 +8,7 @@ const RECORD = (prefix: string) => `
   status TEXT NOT NULL, created_at INTEGER NOT NULL,
   id TEXT GENERATED ALWAYS AS ('${prefix}' || (4611686018427387904 + n)) VIRTUAL`;
 
-const SCHEMA = `
+export const SUPPLIER_SCHEMA = `
 CREATE TABLE IF NOT EXISTS orders (${RECORD('')},
   shipping TEXT NOT NULL DEFAULT 'not_shipped', cancel_until INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS cancellations (${RECORD('C-')},
@@ -42,41 +41,4 @@ CREATE TABLE IF NOT EXISTS webhook (one INTEGER PRIMARY KEY CHECK (one = 1), tar
 function indexes(table: string): string {
   return `CREATE INDEX IF NOT EXISTS ${table}_id ON ${table} (id);
 CREATE INDEX IF NOT EXISTS ${table}_reference ON ${table} (lower(reference));`;
-}
-
-/** The file is made when it is not there; its folder must be. */
-export function openForWriting(file: string, durable: boolean): DatabaseSync {
-  const db = open(file, false);
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'OFF'};`);
-  db.exec(SCHEMA);
-  return db;
-}
-
-export function openForReading(file: string): DatabaseSync {
-  return open(file, true);
-}
-
-function open(file: string, readOnly: boolean): DatabaseSync {
-  try {
-    return new DatabaseSync(file, { timeout: 5_000, readOnly });
-  } catch (cause) {
-    throw new Error(`Cannot open the book "${file}": no such folder or file, or not permitted`, { cause });
-  }
-}
-
-/** Runs `work` in one transaction; what throws leaves nothing behind. */
-export function atomically<T>(
-  db: DatabaseSync,
-  work: () => T,
-  mode: 'IMMEDIATE' | 'DEFERRED' = 'IMMEDIATE',
-): T {
-  db.exec(`BEGIN ${mode}`);
-  try {
-    const result = work();
-    db.exec('COMMIT');
-    return result;
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
 }

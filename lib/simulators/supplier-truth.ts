@@ -1,8 +1,16 @@
 /** The whole book, past all lags and lies: what tests and the demo may count. */
 import type { DatabaseSync } from 'node:sqlite';
+import {
+  atomically,
+  faultsPlayed,
+  outcomeOf,
+  readFileOf,
+  type TrueOutcome,
+  textOf,
+  timeOf,
+} from './book-file.ts';
 import { CALLS, type Call } from './supplier-calls.ts';
 import { recordOf, type SavedRecord } from './supplier-records.ts';
-import { atomically, openForReading } from './supplier-schema.ts';
 
 export interface TrueRecord {
   readonly purchase_order: string;
@@ -31,16 +39,11 @@ export interface TrueConfirmation extends TrueRecord {
   readonly to: string;
   readonly language: string;
 }
-export interface TruePost {
+export interface TruePost extends TrueOutcome {
   readonly kind: Call;
   /** '' where the body named none. */
   readonly purchase_order: string;
   readonly reference: string | null;
-  /** When it arrived whole. */
-  readonly at: string;
-  /** null where nothing was answered. */
-  readonly status: number | null;
-  readonly fault: string | null;
 }
 
 /** In order of insertion. All ids are strings here, also those that the supplier shows as numbers. */
@@ -56,12 +59,7 @@ export interface SupplierTruth {
 
 /** Reads the file of a supplier that runs, ended or died; changes nothing. */
 export function readSupplierBook(file: string): SupplierTruth {
-  const db = openForReading(file);
-  try {
-    return truthOf(db);
-  } finally {
-    db.close();
-  }
+  return readFileOf(file, truthOf);
 }
 
 /** One moment of the book. */
@@ -72,7 +70,6 @@ export function truthOf(db: DatabaseSync): SupplierTruth {
       .all()
       .map((row) => shown(call, recordOf(row)) as T);
   const posts = db.prepare('SELECT * FROM posts ORDER BY n');
-  const faults = db.prepare('SELECT kind, sum(hits) AS hits FROM played GROUP BY kind ORDER BY kind');
   return atomically(
     db,
     () => ({
@@ -80,7 +77,7 @@ export function truthOf(db: DatabaseSync): SupplierTruth {
       cancellations: all<TrueCancellation>('cancellation'),
       confirmations: all<TrueConfirmation>('confirmation'),
       posts: posts.all().map(postOf),
-      faults: Object.fromEntries(faults.all().map((row) => [String(row['kind']), Number(row['hits'])])),
+      faults: faultsPlayed(db),
     }),
     'DEFERRED',
   );
@@ -102,20 +99,17 @@ function shown(call: Call, { id, account, environment, purchaseOrder, ...it }: S
 export function timesAndStatus(it: Pick<SavedRecord, 'status' | 'createdAt' | 'cancelUntil' | 'shipping'>) {
   return {
     status: it.status,
-    created_at: new Date(it.createdAt).toISOString(),
-    ...(it.cancelUntil === undefined ? {} : { cancel_until: new Date(it.cancelUntil).toISOString() }),
+    created_at: timeOf(it.createdAt),
+    ...(it.cancelUntil === undefined ? {} : { cancel_until: timeOf(it.cancelUntil) }),
     ...(it.shipping === undefined ? {} : { shipping: it.shipping }),
   };
 }
 
 function postOf(row: Record<string, unknown>): TruePost {
-  const text = (name: string) => (row[name] === null ? null : String(row[name]));
   return {
     kind: String(row['call']) as Call,
     purchase_order: String(row['purchase_order']),
-    reference: text('reference'),
-    at: new Date(Number(row['at'])).toISOString(),
-    status: row['status'] === null ? null : Number(row['status']),
-    fault: text('fault'),
+    reference: textOf(row['reference']),
+    ...outcomeOf(row),
   };
 }

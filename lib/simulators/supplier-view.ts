@@ -2,16 +2,24 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
-import { CALLS, type Call, firstField } from './supplier-calls.ts';
+import { CALLS, type Call } from './supplier-calls.ts';
 import { OTHER_ACCOUNT } from './supplier-effect.ts';
 import { VIEW_FAULTS, type ViewFault } from './supplier-faults.ts';
 import { type House, idField, shownId } from './supplier-house.ts';
-import { UNAUTHORIZED } from './supplier-post.ts';
 import type { SavedRecord } from './supplier-records.ts';
 import { timesAndStatus } from './supplier-truth.ts';
-import { type Answer, answer, authorised, failure, invalid, type Wire } from './wire.ts';
+import {
+  type Answer,
+  answer,
+  authorised,
+  failure,
+  firstField,
+  GARBAGE,
+  invalid,
+  UNAUTHORIZED,
+  type Wire,
+} from './wire.ts';
 
-const GARBAGE = '<!doctype html><title>Maintenance</title>';
 const CURSOR_LIFE_MS = 60_000;
 const MAX_LIMIT = 50;
 

@@ -4,8 +4,9 @@
  * a restarted warehouse (also after kill -9) goes on where it was. Knows nothing of HTTP and nothing of
  * the product; times come in as `now`, ms since the epoch.
  */
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import * as z from 'zod';
+import { atomically, openForReading, openForWriting } from './book-file.ts';
 
 /** Faults of a POST, and when the reservation is saved: with the answer, within the apply delay, or never. */
 export const WRITE_FAULTS = {
@@ -109,9 +110,7 @@ export type Book = ReturnType<typeof openBook>;
  * @param durable false gives up safety against power loss (not against kill -9); for benches only.
  */
 export function openBook(file: string, durable = true) {
-  const db = openFile(file, false);
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'OFF'};`);
-  db.exec(SCHEMA);
+  const db = openForWriting(file, SCHEMA, durable);
   return {
     ...reservations(db),
     ...requests(db),
@@ -124,7 +123,7 @@ export function openBook(file: string, durable = true) {
 
 /** Opens the book read-only, to count from another process while the warehouse runs or after it died. */
 export function readBook(file: string) {
-  const db = openFile(file, true);
+  const db = openForReading(file);
   const effects = db.prepare('SELECT order_id, reservation_id FROM reservations ORDER BY n');
   const posts = db.prepare(COUNT_POSTS);
   const answers = db.prepare('SELECT answer FROM requests ORDER BY n');
@@ -144,14 +143,6 @@ export function readBook(file: string) {
       posts.all().map((row) => ({ orderId: String(row['order_id']), count: Number(row['count']) })),
     close: () => db.close(),
   };
-}
-
-function openFile(file: string, readOnly: boolean): DatabaseSync {
-  try {
-    return new DatabaseSync(file, { timeout: 5_000, readOnly });
-  } catch (cause) {
-    throw new Error(`Cannot open the book "${file}": no such folder or file, or not permitted`, { cause });
-  }
 }
 
 // The ids start above 2^62, so that a reader who makes a number of one loses digits and is noticed.
@@ -287,18 +278,6 @@ function isViewFault(fault: Fault): fault is FaultOf<ViewFaultKind> {
 
 function builtInFaults(orderId: string): readonly Fault[] {
   return Object.hasOwn(BUILT_IN_FAULTS, orderId) ? (BUILT_IN_FAULTS[orderId] ?? []) : [];
-}
-
-function atomically<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    db.exec('COMMIT');
-    return result;
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
 }
 
 const rowSchema = z.object({

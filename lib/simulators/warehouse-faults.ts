@@ -1,9 +1,7 @@
 /** What each fault of the warehouse looks like from outside: misbehaviour of a POST, lies of a GET. */
 import { createHash } from 'node:crypto';
 import type { Reservation, ViewFaultKind, WriteFaultKind } from './warehouse-book.ts';
-import { type Answer, answer, failure, type Wire } from './wire.ts';
-
-const GARBAGE = '<!doctype html><title>Maintenance</title>';
+import { type Answer, answer, failure, GARBAGE, type Wire } from './wire.ts';
 
 /** Kinds that save nothing, or not yet, have no use for the honest answer. */
 export const MISBEHAVIOUR: Readonly<Record<WriteFaultKind, (honest: Answer, status: number) => Wire>> = {

@@ -1,5 +1,6 @@
-/** What simulators do on the wire: honest answers, and the ways in which a connection fails. Node only. */
+/** What simulators do on the wire: honest answers, and the ways in which a connection fails. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type * as z from 'zod';
 
 const MAX_BODY_BYTES = 65_536;
 /** Past this the connection is closed on the sender. */
@@ -30,12 +31,38 @@ export function jsonOf(value: unknown): string {
 // In the language, not yet in its types.
 const RAW = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
 
+/** What stands in place of an answer that is not even JSON. */
+export const GARBAGE = '<!doctype html><title>Maintenance</title>';
+
 export function failure(status: number): Wire {
   return answer(status, { error: status === 503 ? 'unavailable' : 'internal' });
 }
 
 export function invalid(field: string): Answer {
   return { status: 400, body: { error: 'invalid_request', field } };
+}
+
+/** The outermost field that is wrong; `body` for what is no object. */
+export function firstField(error: z.ZodError): string {
+  const issue = error.issues[0];
+  const inner = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+  return String(issue?.path[0] ?? inner ?? 'body');
+}
+
+export const UNAUTHORIZED: Answer = { status: 401, body: { error: 'unauthorized' } };
+export const NOT_FOUND: Answer = { status: 404, body: { error: 'not_found' } };
+
+export const TOO_LARGE: Answer = { status: 413, body: { error: 'too_large' } };
+
+/** Why a POST is not even read: without its token, or of another type. */
+export function refused(
+  request: IncomingMessage,
+  writeToken: string | undefined,
+  type: RegExp,
+): Answer | undefined {
+  if (!authorised(request, writeToken, [writeToken])) return UNAUTHORIZED;
+  if (type.test(request.headers['content-type'] ?? '')) return undefined;
+  return { status: 415, body: { error: 'unsupported_media_type' } };
 }
 
 export function authorised(
@@ -57,19 +84,22 @@ export function parsed(body: Buffer): unknown {
 }
 
 /** `gone`: the client went before the whole body was here. Too large a body is read to its end, not kept. */
-export async function wholeBody(request: IncomingMessage): Promise<Buffer | 'too_large' | 'gone'> {
+export async function wholeBody(
+  request: IncomingMessage,
+  most = MAX_BODY_BYTES,
+): Promise<Buffer | 'too_large' | 'gone'> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of request) {
       bytes += chunk.length;
       if (bytes > MAX_READ_BYTES) return 'gone';
-      if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
+      if (bytes <= most) chunks.push(chunk);
     }
   } catch {
     return 'gone';
   }
-  return bytes > MAX_BODY_BYTES ? 'too_large' : Buffer.concat(chunks);
+  return bytes > most ? 'too_large' : Buffer.concat(chunks);
 }
 
 export function put(response: ServerResponse, wire: Wire): void {

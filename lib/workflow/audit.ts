@@ -1,17 +1,22 @@
 /**
  * The look at an intent outside which nothing more was believed to exist: a second effect of a confirmed one, or
- * an effect of one that is waiting, rejected or closed. Only what a look supports freezes or hands over.
+ * an effect of one that is waiting, rejected or closed. Only what a look proves freezes; where it sees too little, or
+ * cannot come about, people are told.
  */
 import type { Intent, SearchFacts } from '../domain/intent.ts';
+import {
+  type AuditEnd,
+  endUntold,
+  isAuditIncomplete,
+  isAuditOutOfTime,
+  judgeAudit,
+} from '../domain/judge-audit.ts';
 import type { LifeEvent } from '../domain/life-event.ts';
 import { isFollowUpPending } from '../domain/lifecycle-looks.ts';
-import { SETTLED } from '../domain/lifecycle-states.ts';
-import { DAY_MS, windowMs } from '../domain/promise.ts';
-import { MAX_SEARCHES, nextLookAt, pauseAfter } from '../domain/reconciliation.ts';
 import type { Way } from '../providers/registry.ts';
 import { countedCalls, HELD_BACK, tryAgainLater } from './counted-calls.ts';
 import { apply, comeBack, type LookDeps, type StepAnswer } from './deps.ts';
-import { handoverOf, keepSearch, type Seen, searchOutside } from './look.ts';
+import { handoverOf, keepSearch, MOST_CANDIDATES, type Seen, searchOutside } from './look.ts';
 import { isAnothersTurn } from './twin-hold.ts';
 
 export async function audit(deps: LookDeps, way: Way, intent: Intent): Promise<StepAnswer | 'again'> {
@@ -19,20 +24,56 @@ export async function audit(deps: LookDeps, way: Way, intent: Intent): Promise<S
     // A twin may stay open for long, and what is to follow a confirmed one does not wait for that.
     return isFollowUpPending(intent) ? { next: 'verify' } : afterTheOther(deps, intent);
   }
-  const { seen, facts } = await searchOutside(deps, way, intent, countedCalls(deps, way, intent));
-  if (seen.error === HELD_BACK) return tryAgainLater(deps, intent);
+  const calls = countedCalls(deps, way, intent);
+  const { seen, facts } = await searchOutside(deps, way, intent, calls);
+  const now = deps.clock.now();
+  const heldBack = seen.error === HELD_BACK;
+  if (heldBack && !isOver(deps, way, intent, now)) {
+    const later = await tryAgainLater(deps, intent, calls.needed());
+    return isFollowUpPending(intent) && later !== 'again' ? { next: 'verify' } : later;
+  }
   await keepSearch(deps, intent, facts, seen.shown);
-  const known = [intent.externalId, intent.attestedId, ...(intent.incident?.candidates ?? [])];
-  const others = seen.matched.map((record) => record.externalId).filter((id) => !known.includes(id));
-  if (others.length > 0) return contradict(deps, intent, facts, others);
-  const until = nextOf(deps, way, intent, seen);
-  const settled = SETTLED.includes(intent.state);
-  if (until === null && !settled) return handOverUnsupported(deps, intent);
-  const next = until === null ? null : comeBack(deps, until);
-  const kind = intent.state === 'confirmed' ? 'audited' : 'not_contradicted';
-  const saved = await apply(deps, intent, { kind, facts, dueAt: next?.dueAt ?? null });
-  if (saved === undefined) return 'again';
-  return next?.answer ?? { next: 'end' };
+  return carryOut(
+    deps,
+    intent,
+    { seen, facts },
+    heldBack ? endUntold(intent) : judgeAudit(intent, seen, deps.timing, way.lag, now),
+  );
+}
+
+/** Told once, what is to follow it goes first. */
+function isOver(deps: LookDeps, way: Way, intent: Intent, now: number): boolean {
+  const isTold = isFollowUpPending(intent) && isAuditIncomplete(intent);
+  return !isTold && isAuditOutOfTime(intent, deps.timing, way.lag, now);
+}
+
+async function carryOut(
+  deps: LookDeps,
+  intent: Intent,
+  { seen, facts }: { seen: Seen; facts: SearchFacts },
+  end: AuditEnd,
+): Promise<StepAnswer | 'again'> {
+  switch (end.kind) {
+    case 'contradicted':
+      return contradict(deps, intent, facts, end.ids);
+    case 'incomplete':
+      return tellIncomplete(deps, intent, facts);
+    case 'unsupported':
+      return handOverUnsupported(deps, intent, end.ids);
+    case 'over':
+      return (await apply(deps, intent, auditedEvent(intent, facts, null))) === undefined
+        ? 'again'
+        : { next: 'end' };
+    case 'later': {
+      const { answer, dueAt } = comeBack(deps, Math.max(end.until, seen.notBefore ?? 0));
+      const saved = await apply(deps, intent, auditedEvent(intent, facts, dueAt));
+      return saved === undefined ? 'again' : answer;
+    }
+  }
+}
+
+function auditedEvent(intent: Intent, facts: SearchFacts, dueAt: number | null): LifeEvent {
+  return { kind: intent.state === 'confirmed' ? 'audited' : 'not_contradicted', facts, dueAt };
 }
 
 /** While a twin is open, what shows may be its effect; once it has settled, that is bound or there is none. */
@@ -45,18 +86,6 @@ async function afterTheOther(deps: LookDeps, intent: Intent): Promise<StepAnswer
   return (await apply(deps, intent, { kind: 'deferred', dueAt, ...waiting })) === undefined
     ? 'again'
     : answer;
-}
-
-/** When to look again: while the look is blurred, and while what the evidence speaks of may still be hidden. */
-function nextOf(deps: LookDeps, way: Way, intent: Intent, seen: Seen): number | null {
-  const now = deps.clock.now();
-  const blurred = seen.failed || !seen.complete || !seen.authorised;
-  if (intent.contraryAt === null) {
-    return blurred && intent.searches + 1 < MAX_SEARCHES ? now + pauseAfter(intent.searches) : null;
-  }
-  const shows = windowMs(deps.timing, way.lag) ?? DAY_MS;
-  const end = intent.contraryAt + (blurred ? Math.max(shows, DAY_MS) : shows);
-  return seen.startedAt > end ? null : nextLookAt(intent.searches % MAX_SEARCHES, end, now);
 }
 
 /** Freeze first: a crash in between leaves the intent due and the route safe. */
@@ -84,10 +113,32 @@ async function contradict(
   return { next: 'end' };
 }
 
+/** Its end stands and the route goes on; that nobody knows whether there is more is for people. */
+async function tellIncomplete(
+  deps: LookDeps,
+  intent: Intent,
+  facts: SearchFacts,
+): Promise<StepAnswer | 'again'> {
+  const { tenant, id: intentId, route } = intent;
+  const incident = handoverOf('audit_incomplete', [], deps.clock.now());
+  const saved = await apply(deps, intent, { kind: 'audit_incomplete', facts, incident });
+  if (saved === undefined) return 'again';
+  deps.log('warn', 'audit_incomplete', {
+    ...{ tenant, intentId, route },
+    ...(facts.error === undefined ? {} : { code: facts.error }),
+  });
+  return isFollowUpPending(saved) ? { next: 'verify' } : { next: 'end' };
+}
+
 /** Evidence that no look supported still forbids a write: people decide. */
-async function handOverUnsupported(deps: LookDeps, intent: Intent): Promise<StepAnswer | 'again'> {
+async function handOverUnsupported(
+  deps: LookDeps,
+  intent: Intent,
+  ids: readonly string[],
+): Promise<StepAnswer | 'again'> {
   const now = deps.clock.now();
-  const candidates = intent.acknowledgedId === null ? [] : [intent.acknowledgedId];
+  const told = intent.acknowledgedId === null ? [] : [intent.acknowledgedId];
+  const candidates = [...new Set([...told, ...ids])].slice(0, MOST_CANDIDATES);
   const handover = handoverOf('contrary_evidence', candidates, now);
   const event = { kind: 'contradicted', handover, dueAt: now + deps.timing.graceMs } as const;
   if ((await apply(deps, intent, event)) === undefined) return 'again';

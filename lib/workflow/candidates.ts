@@ -1,5 +1,8 @@
 /** What a look saw where identity is content: each record with every reason for and against it, for people. */
 import type { Intent, Json } from '../domain/intent.ts';
+import { canBeOfAnAttempt } from '../domain/reconciliation.ts';
+import { acknowledgedIds } from '../domain/verification.ts';
+import { utc } from '../platform/clock.ts';
 import type { LookContext, ProviderRecord } from '../providers/provider.ts';
 import type { Way } from '../providers/registry.ts';
 import type { Deps } from './deps.ts';
@@ -14,9 +17,42 @@ export function inRange(way: Way, record: ProviderRecord, range: LookContext['ra
   return record.createdAt >= range.from && record.createdAt <= range.to;
 }
 
+/**
+ * Whether a record is no older than our first claim, by the provider's clock, so that it can be ours; the id that
+ * answered an attempt is ours whatever that clock says. Undefined where reference or id tell, and not the time.
+ */
+export function inTime(
+  { timing }: Pick<Deps, 'timing'>,
+  { provider }: Way,
+  intent: Intent,
+  { externalId, createdAt }: ProviderRecord,
+): boolean | undefined {
+  const { referenceShown, clockSkewMs } = provider.promise;
+  if (referenceShown || createdAt === undefined) return undefined;
+  const answered = acknowledgedIds(intent).includes(externalId);
+  return answered || canBeOfAnAttempt(intent, createdAt, timing, clockSkewMs);
+}
+
+/**
+ * Where identity is content: the record could not be compared, has another content than was approved, or is too old to
+ * be ours. It may be the effect of another intent, or of a person.
+ */
+export function isDoubtful(
+  deps: Pick<Deps, 'timing'>,
+  way: Way,
+  intent: Intent,
+  record: ProviderRecord,
+): boolean {
+  const { promise, reasons, verify } = way.provider;
+  if (promise.referenceShown) return false;
+  const agreeing = Object.values(reasons?.(intent, record) ?? {}).every((each) => each === true);
+  const { payload } = verify(intent, record);
+  return !agreeing || payload === false || inTime(deps, way, intent, record) === false;
+}
+
 /** Matches, and near misses: the same parent in time with another text, or the same post out of time. */
 export async function candidatesOf(
-  deps: Pick<Deps, 'ledger'>,
+  deps: Pick<Deps, 'ledger' | 'timing'>,
   way: Way,
   intent: Intent,
   records: readonly ProviderRecord[],
@@ -27,18 +63,36 @@ export async function candidatesOf(
   const judged = records.map((record) => {
     const window = inRange(way, record, range);
     const why: Readonly<Record<string, boolean | string>> = { ...reasons(intent, record), window };
-    return { record, why, against: Object.values(why).filter((each) => each !== true).length };
+    const words = Object.values(why);
+    // A word is a comparison that cannot be made: it speaks neither for the record nor against it.
+    return { record, why, near: words.includes(false), open: words.filter((each) => each !== true).length };
   });
   const shown = judged
-    .filter(({ why, against }) => why['author'] === true && against <= 1)
-    .sort((a, b) => a.against - b.against)
+    .filter(({ why, open }) => why['author'] === true && open <= 1)
+    .sort((a, b) => Number(a.near) - Number(b.near) || a.open - b.open)
     .slice(0, MOST_SHOWN);
   return Promise.all(
-    shown.map(async ({ record: { externalId }, why, against }) => {
+    shown.map(async ({ record, why, near }) => {
+      const { externalId } = record;
       const binding = await boundAs(deps, way, intent, externalId);
-      return { externalId, near: against > 0, reasons: { ...why, binding } };
+      // One that is too old to be ours matches all the same: nothing is sent beside it, and people are told why.
+      const time = inTime(deps, way, intent, record);
+      const reasons = { ...why, ...(time === undefined ? {} : { time }), binding };
+      return { externalId, ...whereAndWhen(record), near, reasons };
     }),
   );
+}
+
+const LONGEST_URL = 512;
+/** The last moment that a date can name, ms. */
+const END_OF_TIME = 8.64e15;
+
+/** For people who look for it there. A longer URL is left out, not cut; so is a time that is none. */
+function whereAndWhen({ url = '', createdAt = Number.NaN }: ProviderRecord) {
+  return {
+    url: url !== '' && url.length <= LONGEST_URL ? url : null,
+    createdAt: Math.abs(createdAt) <= END_OF_TIME ? utc(createdAt) : null,
+  };
 }
 
 async function boundAs(

@@ -1,15 +1,17 @@
 /** Before a first write that must be in order there (a cancellation): deadline, shipping, the state outside. */
 import { effectsOf, type Intent } from '../domain/intent.ts';
 import { HELD_PAUSE_MS } from '../domain/plan.ts';
-import type { Check } from '../providers/provider.ts';
+import type { Check, ReadAnswer } from '../providers/provider.ts';
 import type { Way } from '../providers/registry.ts';
+import { UNCOUNTED } from './counted-calls.ts';
 import { apply, comeBack, evidenceId, type LookDeps, type StepAnswer } from './deps.ts';
 import { handoverOf } from './look.ts';
-import { lookContext } from './look-context.ts';
+import { listening, lookContext } from './look-context.ts';
 
 /** A check that could not be made is made again after a minute; `sendBy` ends that. */
 export async function checkFirst(deps: LookDeps, way: Way, intent: Intent): Promise<StepAnswer | 'again'> {
-  const check = await ask(deps, way, intent);
+  const { heard, notBefore } = listening(deps.clock);
+  const check = await ask(deps, way, intent, heard);
   const now = deps.clock.now();
   await keep(deps, intent, check, now);
   switch (check.kind) {
@@ -25,16 +27,25 @@ export async function checkFirst(deps: LookDeps, way: Way, intent: Intent): Prom
       return saved === undefined ? 'again' : { next: 'hand_over' };
     }
     case 'failed': {
-      const { answer, dueAt } = comeBack(deps, Math.min(intent.sendBy, now + HELD_PAUSE_MS));
+      const next = Math.max(now + HELD_PAUSE_MS, notBefore() ?? 0);
+      const { answer, dueAt } = comeBack(deps, Math.min(intent.sendBy, next));
       return (await apply(deps, intent, { kind: 'deferred', dueAt })) === undefined ? 'again' : answer;
     }
   }
 }
 
-async function ask(deps: LookDeps, way: Way, intent: Intent): Promise<Check> {
+async function ask(
+  deps: LookDeps,
+  way: Way,
+  intent: Intent,
+  heard: (answer: ReadAnswer) => void,
+): Promise<Check> {
   const failed = (): Check => ({ kind: 'failed', error: 'adapter_failed' });
   if (await isOfAnother(deps, way, intent)) return { kind: 'not_ready', reason: 'not_ours', facts: {} };
-  const asked = async () => way.provider.check?.(await lookContext(deps, way, intent), intent) ?? failed();
+  const asked = async () => {
+    const context = await lookContext(deps, way, intent, UNCOUNTED, heard);
+    return way.provider.check?.(context, intent) ?? failed();
+  };
   const check = await asked().catch(failed);
   const late = check.kind === 'ready' && check.cancelUntil !== null && check.cancelUntil <= deps.clock.now();
   return late ? { kind: 'not_ready', reason: 'deadline_passed', facts: check.facts } : check;

@@ -60,6 +60,8 @@ export interface LookDeps extends Deps {
     timeoutMs: number;
   }) => ReadOnce;
   readonly secret: ReadSecret;
+  /** No call of a look may last beyond this moment, ms: its step must still record what was seen. */
+  readonly looksEndAt?: number;
 }
 
 /**

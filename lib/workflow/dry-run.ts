@@ -4,14 +4,18 @@
  * what is on record, as if there had been none. Whose turn it is among twins is taken from the record.
  */
 import type { Intent, SearchFacts } from '../domain/intent.ts';
+import { contradicting } from '../domain/judge-audit.ts';
 import { SETTLED } from '../domain/lifecycle-states.ts';
-import { refusalsOf, type SendRefusal } from '../domain/may-send.ts';
+import type { SendContext } from '../domain/may-send.ts';
+import { DRY_RUN } from '../platform/names.ts';
 import type { Way } from '../providers/registry.ts';
 import { UNCOUNTED } from './counted-calls.ts';
 import { contextFor, type LookDeps, type RunInput, wayIfAny } from './deps.ts';
-import { look, type Seen, searchOutside } from './look.ts';
+import { readOutside, type Seen, searchOutside } from './look.ts';
+import { looksWithin } from './look-context.ts';
+import { type ResendRefusal, resendRefusals } from './resend-refusals.ts';
 import { bindingOf } from './twin-hold.ts';
-import { contradicting, type Next, whatNext } from './what-next.ts';
+import { type Forecast, type Next, whatNext } from './what-next.ts';
 
 export interface DryRun {
   /** As it is on record. */
@@ -22,13 +26,11 @@ export interface DryRun {
     readonly seen: Seen;
     /** Of the id that is known, or of the only one that was found; null where there is none. */
     readonly readback: Seen | null;
-    /** Our reference as the provider shows it; null where it shows none. */
-    readonly reference: string | null;
   } | null;
   /** Settled intents: ids for which an audit would freeze the route. */
   readonly contradicting: readonly string[];
-  /** Every reason against a write after this look; null where none is to come. */
-  readonly sendRefusals: readonly SendRefusal[] | null;
+  /** Every reason against a write after this look; empty only where one may leave, null where none is to come. */
+  readonly sendRefusals: readonly ResendRefusal[] | null;
   readonly next: Next;
 }
 
@@ -38,7 +40,7 @@ export function dryRun(deps: LookDeps): (input: RunInput) => Promise<DryRun | un
     const { intent, frozen } = await deps.ledger.readForSend(input, input.route);
     if (intent === undefined) return undefined;
     const way = wayIfAny(deps, intent);
-    return way === undefined ? unlooked(intent) : lookedAt(deps, way, intent, frozen);
+    return way === undefined ? unlooked(intent) : lookedAt(looksWithin(deps, DRY_RUN), way, intent, frozen);
   };
 }
 
@@ -61,14 +63,24 @@ async function lookedAt(deps: LookDeps, way: Way, intent: Intent, frozen: boolea
   const now = deps.clock.now();
   const forecast = whatNext({ way, context, now, seen, facts, readback, boundElsewhere }, intent);
   const settled = SETTLED.includes(intent.state);
-  const reference = way.provider.promise.referenceShown ? facts.reference : null;
   return {
     intent,
-    looked: { facts, seen, readback, reference },
+    looked: { facts, seen, readback },
     contradicting: settled ? contradicting(intent, seen) : [],
-    sendRefusals: settled ? null : refusalsOf(forecast.intent, context, now),
+    sendRefusals: settled ? null : refusalsAfter(forecast, context, now),
     next: forecast.next,
   };
+}
+
+/** By what the intent would then be. One that ends as refused, with its effect, is sent no more. */
+function refusalsAfter(
+  { next, intent }: Forecast,
+  context: SendContext,
+  now: number,
+): DryRun['sendRefusals'] {
+  if (next.do === 'reject') return null;
+  const reasons = resendRefusals(intent, context, now);
+  return next.do === 'hand_over' && !reasons.includes('handed_over') ? ['handed_over', ...reasons] : reasons;
 }
 
 async function readBack(
@@ -82,7 +94,7 @@ async function readBack(
   // A provider that gave no id is asked all the same, as verify asks it.
   if (id === null && intent.state !== 'acknowledged') return { readback: null, boundElsewhere: false };
   const known = { ...intent, acknowledgedId: id };
-  const readback = await look(deps, way, known, (context) => way.provider.read(context, known, id));
+  const readback = await readOutside(deps, way, known, id);
   const read = readback.matched[0]?.externalId;
   const owner = read === undefined ? undefined : await deps.ledger.boundTo(bindingOf(way, read));
   return { readback, boundElsewhere: owner !== undefined && owner.intentId !== intent.id };

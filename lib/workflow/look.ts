@@ -4,22 +4,26 @@ import { reachesBack, verdictOf } from '../domain/reconciliation.ts';
 import type { Readback } from '../domain/verification.ts';
 import type { LookContext, Lookup, ProviderRecord } from '../providers/provider.ts';
 import type { Way } from '../providers/registry.ts';
-import { candidatesOf, inRange } from './candidates.ts';
-import { type Calls, HELD_BACK, UNCOUNTED } from './counted-calls.ts';
+import { candidatesOf, inRange, inTime, isDoubtful } from './candidates.ts';
+import { type Calls, UNCOUNTED } from './counted-calls.ts';
 import { evidenceId, type LookDeps } from './deps.ts';
-import { lookContext } from './look-context.ts';
+import { asked } from './look-context.ts';
 import { ownRecords } from './twin-hold.ts';
 
 export interface Seen extends Readback {
   readonly endedAt: number;
   readonly cancelUntil?: number;
+  /** Some answer asked (`Retry-After`) for no other look before, ms. */
+  readonly notBefore?: number;
   readonly error?: string;
   /** What was seen where identity is content, with the reasons. */
   readonly shown?: readonly Json[];
+  /** Ids of what matches and may be somebody else's all the same: no proof of a second effect. */
+  readonly doubtful?: readonly string[];
 }
 
 /** At most this many ids are kept of one look. */
-const MOST_CANDIDATES = 20;
+export const MOST_CANDIDATES = 20;
 
 /** An adapter that throws has failed its lookup; a failed lookup is never zero. */
 export async function look(
@@ -30,12 +34,13 @@ export async function look(
   calls: Calls = UNCOUNTED,
 ): Promise<Seen> {
   const startedAt = deps.clock.now();
-  const { context, lookup } = await asked(deps, way, intent, ask, calls);
+  const { context, lookup, notBefore } = await asked(deps, way, intent, ask, calls);
   const endedAt = deps.clock.now();
+  const when = { startedAt, endedAt, ...(notBefore === null ? {} : { notBefore }) };
   if (lookup.kind === 'failed' || context === null) {
     const error = lookup.kind === 'failed' ? lookup.error : 'adapter_failed';
     const nothing = { failed: true, complete: false, authorised: false, matched: [] };
-    return { startedAt, endedAt, ...nothing, error: error.slice(0, 64) };
+    return { ...when, ...nothing, error: error.slice(0, 64) };
   }
   // The same id seen on two pages counts once.
   const records = new Map(lookup.records.map((record) => [record.externalId, record]));
@@ -45,50 +50,48 @@ export async function look(
     // What people settled as surplus no longer counts against the one that was kept.
     .filter((record) => !intent.surplus.includes(record.externalId));
   const matching = await ownRecords(deps, way, intent, matched);
+  const effects = matching.filter((record) => record.withoutEffect !== true);
   const { complete, authorised } = lookup;
   return {
-    startedAt,
-    endedAt,
+    ...when,
     failed: false,
     complete,
     authorised,
-    matched: matching
-      .filter((record) => record.withoutEffect !== true)
-      .map((record) => verified(way, intent, record)),
+    matched: effects.map((record) => verified(deps, way, intent, record)),
+    doubtful: effects
+      .filter((record) => isDoubtful(deps, way, intent, record))
+      .map((record) => record.externalId),
     refused: matching.filter((record) => record.withoutEffect === true).map((record) => record.externalId),
     ...cancelLimit(matching),
     shown: await candidatesOf(deps, way, intent, [...records.values()], context.range),
   };
 }
 
-async function asked(
+/**
+ * Reads one effect back. A provider with public pages has `publicUrl` among its checks: where the readback did not make
+ * that one, it does not hold.
+ */
+export async function readOutside(
   deps: LookDeps,
   way: Way,
   intent: Intent,
-  ask: (context: LookContext) => Promise<Lookup>,
-  calls: Calls,
-): Promise<{ context: LookContext | null; lookup: Lookup }> {
-  let heldBack = false;
-  const taken = async (): Promise<boolean> => {
-    const may = await calls.take();
-    heldBack ||= !may;
-    return may;
-  };
-  try {
-    const context = await lookContext(deps, way, intent, taken);
-    const lookup = await ask(context);
-    // Whatever an adapter made of a call that was not made.
-    if (heldBack) return { context, lookup: { kind: 'failed', error: HELD_BACK } };
-    await calls.end();
-    return { context, lookup };
-  } catch {
-    return { context: null, lookup: { kind: 'failed', error: 'adapter_failed' } };
-  }
+  externalId: string | null,
+): Promise<Seen> {
+  const seen = await look(deps, way, intent, (context) => way.provider.read(context, intent, externalId));
+  if (way.provider.publicPages === undefined) return seen;
+  const matched = seen.matched.map((each) => ({ ...each, checks: { publicUrl: false, ...each.checks } }));
+  return { ...seen, matched };
 }
 
-function verified(way: Way, intent: Intent, record: ProviderRecord): Readback['matched'][number] {
+function verified(
+  deps: LookDeps,
+  way: Way,
+  intent: Intent,
+  record: ProviderRecord,
+): Readback['matched'][number] {
   const { externalId, url } = record;
-  const checks = way.provider.verify(intent, record);
+  const time = inTime(deps, way, intent, record);
+  const checks = { ...way.provider.verify(intent, record), ...(time === undefined ? {} : { time }) };
   return url === undefined ? { externalId, checks } : { externalId, checks, url };
 }
 
@@ -119,7 +122,7 @@ export async function searchOutside(
       complete: seen.complete,
       authorised: seen.authorised,
       candidates: matched.slice(0, MOST_CANDIDATES),
-      reference: way.provider.reference(intent),
+      reference: promise.referenceShown ? way.provider.reference(intent) : null,
       account: way.route.account,
       environment: way.route.environment,
       ...(seen.error === undefined ? {} : { error: seen.error }),
@@ -157,6 +160,11 @@ export async function keepSearch(
   );
 }
 
-export function handoverOf(reason: HandoverReason, candidates: readonly string[], at: number): Handover {
-  return { reason, candidates, at };
+export function handoverOf(
+  reason: HandoverReason,
+  candidates: readonly string[],
+  at: number,
+  failedChecks: readonly string[] = [],
+): Handover {
+  return { reason, candidates, at, ...(failedChecks.length === 0 ? {} : { failedChecks }) };
 }

@@ -27,7 +27,7 @@ export async function post(
     request === undefined
       ? { kind: 'not_connected', detail: 'not_rendered' }
       : await deps.transport({ ...request, lastCheck: () => lastCheck(deps, way, intent, attempt) });
-  if (endsSession(way, report)) deps.sessions.drop(way);
+  if (session !== null && endsSession(way, report)) deps.sessions.drop(way, session);
   const judged = { token: attempt.token, startedAt, at: deps.clock.now() };
   return judgeWrite(report, way.provider.readAnswer, judged, parseAnswer, sha256);
 }

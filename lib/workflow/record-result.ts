@@ -55,7 +55,7 @@ async function saveResult(
 ): Promise<Saved> {
   const now = deps.clock.now();
   const retryAt = now + wayOf(deps, before).route.policy.pauseMs;
-  const dueAt = now + deps.timing.graceMs;
+  const dueAt = firstLook(deps, before, result)?.dueAt ?? now + deps.timing.graceMs;
   const event = { kind: 'result', number: attempt.number, result, dueAt, retryAt } as const;
   const moved = transition(before, event, now);
   // Nobody else writes under our token: a result that is there is ours, from a write whose answer was lost.
@@ -79,6 +79,18 @@ function unrecorded(deps: SendDeps, intent: Intent, attempt: Attempt, result: Wr
   });
 }
 
+/** The wait before the first look, where the answer asks for one; undefined: look at once. */
+function firstLook(
+  deps: SendDeps,
+  intent: Intent,
+  result: WriteResult | undefined,
+): ReturnType<typeof comeBack> | undefined {
+  if (result?.kind !== 'unknown' || result.notBefore === undefined) return undefined;
+  // Where nothing can be searched, only people can go on, and they need not wait.
+  const looks = wayOf(deps, intent).provider.find !== undefined;
+  return looks && result.notBefore > deps.clock.now() ? comeBack(deps, result.notBefore) : undefined;
+}
+
 function nextAfter(deps: SendDeps, intent: Intent, attempt: Attempt): StepAnswer {
   const result = intent.attempts[attempt.number - 1]?.result;
   deps.log('info', 'attempt_settled', {
@@ -92,7 +104,7 @@ function nextAfter(deps: SendDeps, intent: Intent, attempt: Attempt): StepAnswer
       return { next: 'verify' };
     case 'unknown':
     case 'absent':
-      return { next: 'search' };
+      return firstLook(deps, intent, result)?.answer ?? { next: 'search' };
     case 'ready':
       return comeBack(deps, intent.dueAt ?? deps.clock.now()).answer;
     default:

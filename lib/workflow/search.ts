@@ -12,6 +12,8 @@ import {
   showsRefusal,
   windowEndsAt,
 } from '../domain/reconciliation.ts';
+import { leftAloneUntil } from '../domain/retry-after.ts';
+import { STEPS } from '../platform/names.ts';
 import type { Way } from '../providers/registry.ts';
 import { audit } from './audit.ts';
 import { checkFirst } from './check-first.ts';
@@ -29,13 +31,15 @@ import {
 } from './deps.ts';
 import { follow } from './follow.ts';
 import { handoverOf, keepSearch, searchOutside } from './look.ts';
+import { looksWithin } from './look-context.ts';
 
 const MOST_ROUNDS = 4;
 
 export function search(deps: LookDeps): Step {
   return async (input) => {
+    const within = looksWithin(deps, STEPS.Search);
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
-      const answer = await takeStep(deps, input);
+      const answer = await takeStep(within, input);
       if (answer !== 'again') return answer;
     }
     return { next: 'wait', waitSeconds: 1 };
@@ -62,8 +66,11 @@ async function reconcile(
   if (way.provider.find === undefined && intent.acknowledgedId === null) {
     return handOver(deps, intent, { reason: 'blind', ids: [] });
   }
-  const { seen, facts } = await searchOutside(deps, way, intent, countedCalls(deps, way, intent));
-  if (seen.error === HELD_BACK && !isOutOfTime(intent, seen.endedAt)) return tryAgainLater(deps, intent);
+  const calls = countedCalls(deps, way, intent);
+  const { seen, facts } = await searchOutside(deps, way, intent, calls);
+  if (seen.error === HELD_BACK && !isOutOfTime(intent, seen.endedAt)) {
+    return tryAgainLater(deps, intent, calls.needed());
+  }
   await keepSearch(deps, intent, facts, seen.shown);
   if (showsRefusal(intent, seen, deps.timing, way.lag)) {
     const refused = await apply(deps, intent, { kind: 'refused_outside', facts });
@@ -71,7 +78,8 @@ async function reconcile(
   }
   const now = deps.clock.now();
   const windowEnd = windowEndsAt(intent, deps.timing, way.lag);
-  const { answer, dueAt } = comeBack(deps, nextLookAt(intent.searches, windowEnd, now));
+  const nextAt = nextLookAt(intent.searches, windowEnd, now);
+  const { answer, dueAt } = comeBack(deps, Math.max(nextAt, seen.notBefore ?? 0, leftAloneUntil(intent)));
   const reason = endOfSearch(intent, seen, facts.verdict, deps.timing, way.lag);
   const handover = reason === undefined ? {} : { handover: handoverOf(reason, facts.candidates, now) };
   const saved = await apply(deps, intent, { kind: 'searched', facts, dueAt, ...handover });

@@ -11,22 +11,32 @@ import type { Way } from '../providers/registry.ts';
 import type { SessionCall } from '../providers/session-call.ts';
 import { evidenceId, type SendDeps, type StepAnswer } from './deps.ts';
 
+type Headers = Readonly<Record<string, string>>;
+
 export interface SessionKeeper {
   /** A session for a write of this route; `limitMs` bounds the one call. Never throws. */
   readonly open: (way: Way, secret: string, limitMs: number) => Promise<Opening>;
-  /** Forgets what is kept for a route. */
-  readonly drop: (way: Way) => void;
+  /** Gives up the session of these headers, if it is still the one that is kept for the route. */
+  readonly drop: (way: Way, headers: Headers) => void;
 }
 
 interface Kept {
   readonly secret: string;
-  readonly opening: Promise<Opening>;
+  readonly openedAt: number;
+  opening: Promise<Opening>;
+  /** Of the session that it opened; null while there is none. */
+  headers: Headers | null;
   /** For ever while it is being opened, so that whoever comes meanwhile shares it. */
   until: number;
 }
 
 const SHORTEST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 3_600_000;
+/**
+ * From one opening to the next, where the token was refused in between: a server that takes none of its own tokens would
+ * else use up the 300 sessions of a day.
+ */
+const BETWEEN_MS = 300_000;
 
 export function keepSessions(call: SessionCall, clock: Clock): SessionKeeper {
   const kept = new Map<string, Kept>();
@@ -36,13 +46,28 @@ export function keepSessions(call: SessionCall, clock: Clock): SessionKeeper {
       const known = kept.get(name);
       if (known?.secret === digest && clock.now() < known.until) return known.opening;
       const opening = ask(call, clock, way, secret, limitMs);
-      const mine: Kept = { secret: digest, opening, until: Number.POSITIVE_INFINITY };
+      const mine = newlyKept(digest, opening, clock.now());
       kept.set(name, mine);
-      mine.until = endOf(await opening, clock.now());
-      return opening;
+      const opened = await opening;
+      mine.headers = opened.kind === 'open' ? opened.headers : null;
+      mine.until = endOf(opened, clock.now());
+      return opened;
     },
-    drop: (way) => void kept.delete(nameOf(way)),
+    drop: (way, headers) => {
+      const known = kept.get(nameOf(way));
+      // Of an earlier one: it was answered late, and another session was opened meanwhile.
+      if (known === undefined || known.headers !== headers) return;
+      known.until = known.openedAt + BETWEEN_MS;
+      known.headers = null;
+      known.opening = Promise.resolve(OVER_EARLY);
+    },
   };
+}
+
+const OVER_EARLY: Opening = { kind: 'failed', error: 'session_over_early', retryAfterMs: BETWEEN_MS };
+
+function newlyKept(secret: string, opening: Promise<Opening>, openedAt: number): Kept {
+  return { secret, openedAt, opening, headers: null, until: Number.POSITIVE_INFINITY };
 }
 
 function nameOf({ route }: Way): string {
@@ -77,7 +102,7 @@ const SHORTEST_CALL_MS = 250;
 
 /** Headers for the writes of this run, null where the provider wants no session, or one word why there are none. */
 export type Credentials =
-  | { readonly kind: 'ready'; readonly headers: Readonly<Record<string, string>> | null }
+  | { readonly kind: 'ready'; readonly headers: Headers | null }
   | { readonly kind: 'missing'; readonly error: string };
 
 /** `spareMs`: what the run has left over its write. */

@@ -3,8 +3,9 @@
  * reference. Whoever has it may claim, and what is seen outside counts for its holder only.
  */
 import { canonicalText, NORMALISATION, sha256 } from '../domain/fingerprint.ts';
-import { ELSEWHERE, type Intent, type IntentRef } from '../domain/intent.ts';
+import { ELSEWHERE, type Environment, type Intent, type IntentRef } from '../domain/intent.ts';
 import type { Binding } from '../ledger/ledger.ts';
+import { familyOf } from '../providers/one-account.ts';
 import type { ProviderRecord } from '../providers/provider.ts';
 import type { Way } from '../providers/registry.ts';
 import type { Deps } from './deps.ts';
@@ -67,10 +68,16 @@ async function mayBeOurs(deps: Holding, way: Way, intent: Intent, record: Provid
   return other?.state !== 'confirmed' && !(other?.state === 'closed' && other.outcome === 'attested');
 }
 
-/** One record at the provider, as bindings name it. */
-export function bindingOf({ route, provider }: Way, externalId: string): Binding {
-  const { account, environment } = route;
-  return { provider: route.provider, account, environment, kind: provider.kind, externalId };
+/** One record at the provider, as bindings name it: the same under every adapter that writes into the account. */
+export function bindingOf(way: Way, externalId: string): Binding {
+  const { route, provider } = way;
+  const place = { account: route.account, environment: environmentOf(way) };
+  return { provider: familyOf(provider), ...place, kind: provider.kind, externalId };
+}
+
+/** An account that is one by its name knows no environment, so that a route's word for it makes no second record. */
+function environmentOf({ route, provider }: Way): Environment {
+  return provider.oneAccount === 'by_name' ? 'production' : route.environment;
 }
 
 /** The rule of the key never changes: a hold that was taken before a deploy must be met after it. */
@@ -78,7 +85,8 @@ const KEY_RULE = NORMALISATION.rules['fp1'];
 
 /** Provider, account, environment, kind, parent and shown content: what equal effects have in common. */
 export function holdKeyOf(way: Way, intent: Pick<Intent, 'parent' | 'payload'>): string {
-  const { provider, account, environment } = way.route;
+  const { provider, account } = way.route;
+  const environment = environmentOf(way);
   const shown = way.provider.shownContent?.(intent.payload) ?? intent.payload;
   const shared = [provider, account, environment, way.provider.kind, intent.parent, shown];
   return sha256(canonicalText(shared, KEY_RULE));

@@ -2,29 +2,32 @@
  * Verify: reads the effect back and makes the receipt. Only exactly one matching record with every check
  * true, bound to this intent alone, confirms.
  */
-import type { HandoverReason, Intent, Receipt } from '../domain/intent.ts';
+import type { Intent, Receipt } from '../domain/intent.ts';
 import type { LifeEvent } from '../domain/life-event.ts';
 import { DAY_MS } from '../domain/promise.ts';
 import { isExhausted, pauseAfter, showsRefusal, windowEndsAt } from '../domain/reconciliation.ts';
 import { judgeReadback, needsAudit, needsWholeSearch, type Verification } from '../domain/verification.ts';
+import { STEPS } from '../platform/names.ts';
 import type { Way } from '../providers/registry.ts';
 import { countedCalls, HELD_BACK, tryAgainLater } from './counted-calls.ts';
 import { apply, comeBack, evidenceId, type LookDeps, type Step, type StepAnswer, wayOf } from './deps.ts';
 import { makeFollowUp } from './follow-up.ts';
-import { handoverOf, keepSearch, look, type Seen, searchOutside } from './look.ts';
+import { handoverOf, keepSearch, readOutside, type Seen, searchOutside } from './look.ts';
+import { looksWithin } from './look-context.ts';
 import { bindingOf, takeHold } from './twin-hold.ts';
 
 export function verify(deps: LookDeps): Step {
   return async (input) => {
+    const within = looksWithin(deps, STEPS.Verify);
     const intent = await deps.ledger.read(input);
     if (intent === undefined) return { next: 'end' };
     if (intent.handover !== null && intent.state !== 'handover') return { next: 'hand_over' };
     const way = wayOf(deps, intent);
     if (intent.state === 'confirmed') return followUp(deps, way, intent);
     if (intent.state !== 'acknowledged') return { next: 'search' };
-    const { readback, verification } = await readBack(deps, way, intent);
-    if (verification === 'held_back') {
-      const later = await tryAgainLater(deps, intent);
+    const { readback, verification } = await readBack(within, way, intent);
+    if (verification !== 'refused' && verification.kind === 'held_back') {
+      const later = await tryAgainLater(deps, intent, verification.calls);
       return later === 'again' ? MOVED : later;
     }
     if (verification === 'refused') {
@@ -35,45 +38,59 @@ export function verify(deps: LookDeps): Step {
       case 'verified':
         return confirm(deps, way, intent, readback, verification);
       case 'later':
-        return later(deps, intent);
+        return later(deps, intent, readback.notBefore ?? 0);
       case 'hand_over':
-        await keepReadback(deps, intent, readback, verification.reason);
-        return handOver(deps, intent, verification.reason, verification.candidates);
+        await keepReadback(deps, intent, readback, verification);
+        return handOver(deps, intent, verification);
     }
   };
+}
+
+/** The whole search that a receipt needs was held back; `calls` that it needs, where known. */
+interface HeldBack {
+  readonly kind: 'held_back';
+  readonly calls: number | null;
 }
 
 async function readBack(
   deps: LookDeps,
   way: Way,
   intent: Intent,
-): Promise<{ readback: Seen; verification: Verification | 'refused' | 'held_back' }> {
-  const readback = await look(deps, way, intent, (context) =>
-    way.provider.read(context, intent, intent.acknowledgedId),
-  );
-  const isWhole = readback.complete && readback.authorised;
-  const refused = (readback.refused ?? []).length > 0;
-  if (!refused && (!needsWholeSearch(intent) || isWhole)) {
-    return { readback, verification: judgeReadback(intent, readback, null, deps.timing, way.lag) };
+): Promise<{ readback: Seen; verification: Verification | 'refused' | HeldBack }> {
+  const alone = await readOutside(deps, way, intent, intent.acknowledgedId);
+  const isWhole = alone.complete && alone.authorised;
+  const refused = (alone.refused ?? []).length > 0;
+  // Whoever asks for time is not searched in the same breath.
+  const leftAlone = alone.failed && alone.notBefore !== undefined;
+  if (leftAlone || (!refused && (!needsWholeSearch(intent) || isWhole))) {
+    return { readback: alone, verification: judgeReadback(intent, alone, null, deps.timing, way.lag) };
   }
-  if (way.provider.find === undefined) return { readback, verification: unsearchable(readback) };
-  const { seen, facts } = await searchOutside(deps, way, intent, countedCalls(deps, way, intent));
+  if (way.provider.find === undefined) return { readback: alone, verification: unsearchable(alone) };
+  const calls = countedCalls(deps, way, intent);
+  const { seen, facts } = await searchOutside(deps, way, intent, calls);
+  const readback = { ...alone, notBefore: Math.max(alone.notBefore ?? 0, seen.notBefore ?? 0) };
   const outOfTime = isExhausted(0, intent.seenAt ?? readback.startedAt, readback.startedAt);
-  if (seen.error === HELD_BACK && !outOfTime) return { readback, verification: 'held_back' };
+  if (seen.error === HELD_BACK && !outOfTime) {
+    return { readback, verification: { kind: 'held_back', calls: calls.needed() } };
+  }
   await keepSearch(deps, intent, facts, seen.shown);
   if (showsRefusal(intent, seen, deps.timing, way.lag)) return { readback, verification: 'refused' };
   return { readback, verification: judgeReadback(intent, readback, seen, deps.timing, way.lag) };
 }
+
+/** Why people have to decide. */
+type ByPeople = Omit<Extract<Verification, { kind: 'hand_over' }>, 'kind'>;
 
 /** Which checks did not hold, for the person who is asked: the reason alone does not say. */
 async function keepReadback(
   deps: LookDeps,
   intent: Intent,
   { startedAt, endedAt, error, matched }: Seen,
-  reason: HandoverReason,
+  { reason, failedChecks }: ByPeople,
 ): Promise<void> {
   const seen = matched.slice(0, MOST_KEPT).map(({ externalId, checks }) => ({ externalId, checks }));
-  const facts = { reason, endedAt, seen, ...(error === undefined ? {} : { error }) };
+  const failed = failedChecks === undefined ? {} : { failedChecks };
+  const facts = { reason, endedAt, seen, ...failed, ...(error === undefined ? {} : { error }) };
   await deps.ledger.addEvidence(
     { tenant: intent.tenant, intentId: intent.id },
     { kind: 'readback', id: evidenceId(deps, startedAt), at: startedAt, facts },
@@ -103,7 +120,7 @@ async function confirm(
   const owner = { tenant: intent.tenant, intentId: intent.id };
   const isOurs =
     held.kind === 'mine' && (await deps.ledger.bind(bindingOf(way, externalId), owner)).kind === 'mine';
-  if (!isOurs) return handOver(deps, intent, 'bound_elsewhere', [externalId]);
+  if (!isOurs) return handOver(deps, intent, { reason: 'bound_elsewhere', candidates: [externalId] });
   const { payloadDigest, promiseClass } = intent;
   const receipt: Receipt = {
     schema: 'kakutei-receipt/v1',
@@ -144,19 +161,19 @@ function auditAt(deps: LookDeps, way: Way, intent: Intent): number | null {
   return end === null ? null : end + 1;
 }
 
-async function later(deps: LookDeps, intent: Intent): Promise<StepAnswer> {
-  const { answer, dueAt } = comeBack(deps, deps.clock.now() + pauseAfter(intent.readbacks));
+async function later(deps: LookDeps, intent: Intent, notBefore: number): Promise<StepAnswer> {
+  const next = deps.clock.now() + pauseAfter(intent.readbacks);
+  const { answer, dueAt } = comeBack(deps, Math.max(next, notBefore));
   return (await apply(deps, intent, { kind: 'read_back', dueAt })) === undefined ? MOVED : answer;
 }
 
 async function handOver(
   deps: LookDeps,
   intent: Intent,
-  reason: HandoverReason,
-  candidates: readonly string[],
+  { reason, candidates, failedChecks }: ByPeople,
 ): Promise<StepAnswer> {
   const now = deps.clock.now();
-  const handover = handoverOf(reason, candidates.slice(0, 20), now);
+  const handover = handoverOf(reason, candidates.slice(0, 20), now, failedChecks);
   const saved = await apply(deps, intent, {
     kind: 'must_hand_over',
     handover,

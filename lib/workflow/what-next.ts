@@ -3,16 +3,17 @@
  * are those of `lib/domain`, as the steps use them; nothing here is ever written.
  */
 import type { HandoverReason, Intent, SearchFacts } from '../domain/intent.ts';
+import { judgeAudit } from '../domain/judge-audit.ts';
 import type { LifeEvent } from '../domain/life-event.ts';
 import { transition } from '../domain/lifecycle.ts';
 import { SETTLED } from '../domain/lifecycle-states.ts';
 import { maySend, type SendContext, type SendRefusal } from '../domain/may-send.ts';
 import { planOf } from '../domain/plan.ts';
-import { DAY_MS, windowMs } from '../domain/promise.ts';
 import { endOfSearch, showsRefusal } from '../domain/reconciliation.ts';
 import { judgeReadback, needsWholeSearch, type Verification } from '../domain/verification.ts';
 import type { Way } from '../providers/registry.ts';
 import type { Seen } from './look.ts';
+import { waitsForAnother } from './resend-refusals.ts';
 
 export interface Next {
   /**
@@ -82,19 +83,12 @@ export function whatNext(looked: Looked, intent: Intent, round = 0): Forecast {
   }
 }
 
-/** What a look shows besides what is on record of an intent outside which nothing more was believed to exist. */
-export function contradicting(intent: Intent, seen: Pick<Seen, 'matched'>): string[] {
-  const known = [intent.externalId, intent.attestedId, ...(intent.incident?.candidates ?? [])];
-  return seen.matched.map((record) => record.externalId).filter((id) => !known.includes(id));
-}
-
 function told(intent: Intent, word: Next['do'], reason: Next['reason'] = null): Forecast {
   return { next: { do: word, reason }, intent };
 }
 
 function claim(intent: Intent): Forecast {
-  const twin = intent.waitsFor !== null && intent.waitsFor !== intent.corrects;
-  return twin ? told(intent, 'wait', 'waits_for_another') : told(intent, 'send');
+  return waitsForAnother(intent) ? told(intent, 'wait', 'waits_for_another') : told(intent, 'send');
 }
 
 function waiting({ context, now }: Looked, intent: Intent): Forecast {
@@ -161,17 +155,19 @@ function judged(looked: Looked, intent: Intent): Verification | 'refused' {
   return judgeReadback(intent, readback, seen, timing, lag);
 }
 
-function afterAudit(looked: Looked, intent: Intent): Forecast {
-  const { seen, context } = looked;
-  if (contradicting(intent, seen).length > 0) {
-    return told(intent, 'freeze', intent.state === 'confirmed' ? 'second_effect' : 'contrary_evidence');
+function afterAudit({ seen, context, now }: Looked, intent: Intent): Forecast {
+  const settled = SETTLED.includes(intent.state);
+  const { timing, lag } = context;
+  switch (judgeAudit(intent, seen, timing, lag, now).kind) {
+    case 'contradicted':
+      return told(intent, 'freeze', intent.state === 'confirmed' ? 'second_effect' : 'contrary_evidence');
+    case 'incomplete':
+      return told(intent, 'decide', 'audit_incomplete');
+    case 'unsupported':
+      return told(intent, 'hand_over', 'contrary_evidence');
+    case 'over':
+      return told(intent, 'end');
+    case 'later':
+      return settled ? told(intent, 'end') : told(intent, 'wait', 'something_seen');
   }
-  if (SETTLED.includes(intent.state)) return told(intent, 'end');
-  const blurred = seen.failed || !seen.complete || !seen.authorised;
-  const shows = windowMs(context.timing, context.lag) ?? DAY_MS;
-  const end = (intent.contraryAt ?? seen.startedAt) + (blurred ? Math.max(shows, DAY_MS) : shows);
-  // Evidence that no look supported still forbids a write.
-  return seen.startedAt > end
-    ? told(intent, 'hand_over', 'contrary_evidence')
-    : told(intent, 'wait', 'something_seen');
 }

@@ -2,9 +2,7 @@
  * What looking for posts costs where they cannot be found: calls at a medium, counted there. Counts of a simulation on a
  * clock of its own, the same on every machine.
  */
-import { callsPerMinute } from '../../lib/domain/call-allowance.ts';
-import { MEDIUM_PROMISE } from '../../lib/providers/medium-promise.ts';
-import { type CrowdCost, crowd, type LoneCost, loneCost } from '../support/many-runs.ts';
+import { ALLOWED_PER_MINUTE, type CrowdCost, crowd, type LoneCost, loneCost } from '../support/many-runs.ts';
 
 export interface SearchCost {
   /** One post that is not there, by the number of others in its account's hour. */
@@ -17,12 +15,11 @@ export interface SearchCost {
 }
 
 const OTHERS = [0, 10, 100, 700];
-const CROWD = { lost: 1000, minutes: 20, fresh: 10 };
+const CROWD = { lost: 1000, minutes: 20, fresh: 10, visibilityLagMs: 30_000 };
 
 export async function measureSearches(): Promise<SearchCost> {
   const alone: (LoneCost & { others: number })[] = [];
   for (const others of OTHERS) alone.push({ others, ...(await loneCost(others)) });
   const { lost, fresh } = CROWD;
-  const allowedPerMinute = callsPerMinute(MEDIUM_PROMISE);
-  return { alone, crowd: { lost, fresh, allowedPerMinute, ...(await crowd(CROWD)) } };
+  return { alone, crowd: { lost, fresh, allowedPerMinute: ALLOWED_PER_MINUTE, ...(await crowd(CROWD)) } };
 }

@@ -41,7 +41,7 @@ function withoutPublicHosts(): string {
 test.each([
   [
     { ...settings, routesFile: withoutPublicHosts() },
-    'Cannot load route posts: medium is verified on its public page, so publicHosts must name a host.',
+    'Cannot load route posts: medium is verified on its public page, so publicHosts must name warehouse.example.com.',
   ],
   [{ ...settings, jwtIssuer: undefined }, 'context "jwtIssuer" is missing'],
   [{ ...settings, sendConcurrency: 0 }, 'Cannot limit sends to 0'],

@@ -84,6 +84,8 @@ const POST = {
 };
 const NEAR = {
   externalId: '5550002',
+  url: 'https://example.org/p/5550002',
+  createdAt: '2026-11-30T08:59:00.000Z',
   near: true,
   reasons: { author: true, payload: false, parent: true, window: true, binding: 'elsewhere' },
 };
@@ -96,6 +98,8 @@ const SEARCH = {
   seen: [
     {
       externalId: '5550001',
+      url: 'https://example.org/p/5550001',
+      createdAt: '2026-11-30T09:00:01.000Z',
       near: false,
       reasons: { author: true, payload: true, parent: true, window: true, binding: 'free' },
     },
@@ -108,6 +112,7 @@ const ANSWER = {
   readback: { ...LOOK, complete: false, candidates: [POST] },
   contradicting: [],
   sendRefusals: ['something_seen', 'search_first'],
+  waitsFor: null,
   next: { do: 'wait', reason: null },
 };
 
@@ -120,10 +125,10 @@ describe('what is shown', () => {
         'verdict: found',
         'search: complete, authorised, from 2026-11-30T09:00:00.000Z to 2026-11-30T09:00:00.020Z',
         '  at account "900001", environment test, which shows no reference',
-        '  matches "5550001" at "https://example.org/p/5550001"',
+        '  matches "5550001" at "https://example.org/p/5550001", made 2026-11-30T09:00:01.000Z',
         '    checks: author yes, payload yes, page NO',
         '    reasons: author yes, payload yes, parent yes, window yes, binding free',
-        '  near miss "5550002"',
+        '  near miss "5550002" at "https://example.org/p/5550002", made 2026-11-30T08:59:00.000Z',
         '    reasons: author yes, payload NO, parent yes, window yes, binding elsewhere',
         'readback: not complete, authorised, from 2026-11-30T09:00:00.000Z to 2026-11-30T09:00:00.020Z',
         '  matches "5550001" at "https://example.org/p/5550001"',
@@ -177,7 +182,23 @@ describe('what is shown', () => {
     [
       'a match that is not counted',
       { search: { ...SEARCH, candidates: [] } },
-      '  seen, not counted "5550001"',
+      '  seen, not counted "5550001" at "https://example.org/p/5550001", made 2026-11-30T09:00:01.000Z',
+    ],
+    [
+      'a comparison that cannot be made',
+      { search: { ...SEARCH, seen: [{ ...NEAR, reasons: { payload: 'not_comparable:deleted' } }] } },
+      '    reasons: payload cannot be compared (deleted)',
+    ],
+    [
+      'a near miss of which no page and no time is known',
+      { search: { ...SEARCH, seen: [{ ...NEAR, url: null, createdAt: null }] } },
+      '  near miss "5550002"',
+    ],
+    ['whom it waits for', { waitsFor: `int_${'7'.repeat(40)}` }, `waits for: intent int_${'7'.repeat(40)}`],
+    [
+      'that it waits for an intent that is not for these eyes',
+      { waitsFor: 'elsewhere' },
+      "waits for: another unit's intent",
     ],
   ])('names %s', async (_, change, line) => {
     expect((await shown({ ...ANSWER, ...change })).out).toContain(line);
@@ -213,11 +234,12 @@ describe('text of the provider', () => {
       ...{ ...SEARCH, account: EVIL, reference: EVIL, environment: EVIL, refused: [EVIL] },
       candidates: [{ externalId: EVIL, url: EVIL, checks: { [EVIL]: false } }],
       seen: [
-        { externalId: EVIL, near: true, reasons: { [EVIL]: EVIL } },
+        { externalId: EVIL, url: EVIL, createdAt: EVIL, near: true, reasons: { [EVIL]: EVIL } },
         { ...NEAR, externalId: `${EVIL}2` },
       ],
     },
     contradicting: [EVIL],
+    waitsFor: EVIL,
     next: { do: EVIL, reason: EVIL },
   };
 
@@ -317,6 +339,12 @@ describe('what is no dry run is exit code 2 in one line', () => {
     ['half an answer', json(halved), 'it is no dry run of this intent'],
     ['another intent', json({ ...ANSWER, id: `int_${'4'.repeat(40)}` }), 'it is no dry run of this intent'],
     ['no JSON', json('<html>'), 'its answer (status 200) is not JSON'],
+    [
+      'nesting as deep as the length allows',
+      json(`{"more":${'['.repeat(500_000)}${']'.repeat(500_000)}}`),
+      'its answer (status 200) is nested deeper than 64',
+    ],
+    ['nesting in an error', json('['.repeat(65) + ']'.repeat(65), 500), 'is nested deeper than 64'],
     ['no text', (response) => response.end(Buffer.from([0x22, 0xff, 0x22])), 'is not JSON'],
     ['too much', json(JSON.stringify('x'.repeat(1_048_576))), 'its answer is longer than 1048576 bytes'],
     [

@@ -77,6 +77,7 @@ describe('a receipt that holds', () => {
       code: 0,
       out: [
         `holds: ${intentOf().id} is "R-1" at "tokyo-1", read back 2026-11-30T09:00:00.000Z`,
+        'payload: not compared; --payload <file> compares it',
         `digest ${RECEIPT['digest']}: the service must answer the same one`,
       ],
       err: [],
@@ -111,7 +112,7 @@ describe('a receipt that holds', () => {
       out: [
         {
           ...{ holds: true, broken: [], intentId: RECEIPT['intentId'], externalId: 'R-1' },
-          ...{ readAt: RECEIPT['readAt'], digest: RECEIPT['digest'] },
+          ...{ readAt: RECEIPT['readAt'], payloadCompared: false, digest: RECEIPT['digest'] },
         },
       ],
     });
@@ -344,6 +345,14 @@ describe('the payload', () => {
     );
   });
 
+  test('that was compared is told so, in lines and as a member', async () => {
+    const args = [fileOf(RECEIPT), '--payload', fileOf(PAYLOAD)];
+    const { out } = await verify(...args);
+    expect(out).toContain('payload: compared, this receipt is for it');
+    const { out: object } = await verify(...args, '--json');
+    expect(JSON.parse(object[0] ?? '')).toMatchObject({ holds: true, payloadCompared: true });
+  });
+
   test('is not judged under a text rule that is not known', async () => {
     const receipt = fileOf(forged({ fingerprint: `fp9:${'0'.repeat(64)}` }));
     expect(await verify(receipt)).toMatchObject({ code: 0 });
@@ -388,6 +397,23 @@ describe('wrong use', () => {
 
   test.each([['--help'], ['-h'], ['help']])('%s is answered: exit code 0', async (word) => {
     expect(await run([word])).toMatchObject({ code: 0, out: [expect.stringMatching(/^Usage: /)], err: [] });
+  });
+
+  test.each([
+    ['intent', /^Usage: kakutei intent <verb> \[options\]\n {2}intent dry-run {2}shows /, 'receipt'],
+    ['receipt', /^Usage: kakutei receipt <verb> \[options\]\n {2}receipt verify {2}checks /, 'intent'],
+  ])('%s lists its verbs and no others, asked for help or without one', async (noun, list, other) => {
+    for (const word of ['--help', '-h', 'help']) {
+      const { code, out, err } = await run([noun, word]);
+      expect({ code, out, err }).toEqual({ code: 0, out: [expect.stringMatching(list)], err: [] });
+      expect(out[0]).not.toContain(other);
+    }
+    const { err } = await run([noun]);
+    expect(err[0]?.slice((err[0] ?? '').indexOf('\n') + 1)).toMatch(list);
+  });
+
+  test.each([['orders'], ['__proto__'], ['inten']])('%s has no verbs to list: exit code 2', async (noun) => {
+    expect(await run([noun, '--help'])).toMatchObject({ code: 2, out: [] });
   });
 
   test('the verb tells of itself', async () => {

@@ -7,6 +7,8 @@ import { endpoints } from '../../functions/endpoints.ts';
 import { STATES } from '../../lib/domain/intent.ts';
 import { parseRoutes } from '../../lib/platform/config.ts';
 import { ENV } from '../../lib/platform/names.ts';
+import { VIEW_FAULTS, WRITE_FAULTS } from '../../lib/simulators/medium-faults.ts';
+import { REWRITES } from '../../lib/simulators/medium-rewrites.ts';
 import { fencesOf, linksOf } from '../support/documents.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -29,6 +31,10 @@ describe.each(PAGES)('%s', (page) => {
   test('stands alone: no path outside, no fence left open', () => {
     expect(text.match(/\/work\/|\/tmp\/|\.\.\/shared|\.library/g)).toBeNull();
     expect((text.match(/^```/gm) ?? []).length % 2).toBe(0);
+  });
+
+  test('runs no package of a stranger: the name kakutei at the public registry is not ours', () => {
+    expect(text.match(/npx (?!--no -- )kakutei|npm exec(?! --no -- ) kakutei/g)).toBeNull();
   });
 });
 
@@ -78,6 +84,13 @@ test('the promise page names every field of a promise', () => {
   const page = read('docs/promises.md');
   expect(fields.length).toBeGreaterThan(15);
   expect(fields.filter((field) => !new RegExp(`[\`.]${field}\``).test(page))).toEqual([]);
+});
+
+test('the page on publishing names all that the simulated medium can do wrong', () => {
+  const page = read('docs/publishing.md');
+  const words = [...Object.keys(WRITE_FAULTS), ...Object.keys(VIEW_FAULTS), ...REWRITES];
+  expect(words.length).toBeGreaterThan(30);
+  expect(words.filter((word) => !page.includes(`\`${word}\``))).toEqual([]);
 });
 
 test('the adapter shown compiles against the port, and is under 100 lines', () => {

@@ -1,26 +1,18 @@
-/** The README is always true: its walk-through is run against the real stack, and what it names exists. */
-import { execFile } from 'node:child_process';
+/** The README is always true: what it names exists, and what it and the page on publishing walk through is run. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { summarise } from '../../lib/local/demo-judge.ts';
 import { type Service, startService } from '../../lib/local/service.ts';
 import { EXIT } from '../../lib/local/start.ts';
 import { fencesOf, matches } from '../support/documents.ts';
+import { expectAsShown, printedBy, stepsOf } from '../support/walkthrough.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-const MARK = '@@ next block @@';
 
-interface Step {
-  readonly commands: string;
-  /** What the block prints as its last line, or null for one that prints nothing. */
-  readonly answer: { readonly status: number; readonly body: unknown } | null;
-}
-
-describe.skipIf(process.platform === 'win32')('the walk-through', () => {
+describe.skipIf(process.platform === 'win32')('a walk through', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'kakutei-readme-'));
   let service: Service;
   beforeAll(async () => {
@@ -31,19 +23,16 @@ describe.skipIf(process.platform === 'win32')('the walk-through', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  test('answers what it shows, block by block', async () => {
-    const steps = stepsOf(README);
-    expect(steps.filter((step) => step.answer !== null).length).toBeGreaterThanOrEqual(5);
-    const printed = await runAll(steps, service);
-    for (const [index, { commands, answer }] of steps.entries()) {
-      const lines = (printed[index] ?? '').trim();
-      if (answer === null) expect(lines, commands).toBe('');
-      else {
-        const [, body = '', status = ''] = /^(.*) (\d{3})$/s.exec(lines) ?? [];
-        expect({ commands, status }).toEqual({ commands, status: String(answer.status) });
-        expect(matches(answer.body, JSON.parse(body)), `${commands}\n${body}`).toBe(true);
-      }
-    }
+  describe.each([
+    { page: 'README.md', least: 5 },
+    { page: 'docs/publishing.md', least: 15 },
+  ])('of $page', ({ page, least }) => {
+    test('answers what it shows, block by block', { timeout: 150_000 }, async () => {
+      const steps = stepsOf(readFileSync(join(ROOT, page), 'utf8'));
+      expect(steps.filter((step) => step.answer !== null).length).toBeGreaterThanOrEqual(least);
+      const printed = await printedBy(steps, service, dataDir, { MEDIUM: service.mediumUrl ?? '' });
+      for (const [index, step] of steps.entries()) expectAsShown(step, printed[index] ?? '');
+    });
   });
 });
 
@@ -94,27 +83,3 @@ test('the exit codes and the sums of the demo are those of the code', () => {
 test('it stays short', () => {
   expect(README.split('\n').length).toBeLessThanOrEqual(250);
 });
-
-function stepsOf(text: string): Step[] {
-  const fences = fencesOf(text);
-  return fences.flatMap(({ info, text: commands }, index): Step[] => {
-    if (info !== 'sh walkthrough') return [];
-    const next = fences[index + 1];
-    const [, status] = /^json answer (\d{3})$/.exec(next?.info ?? '') ?? [];
-    if (next === undefined || status === undefined) return [{ commands, answer: null }];
-    return [{ commands, answer: { status: Number(status), body: JSON.parse(next.text) } }];
-  });
-}
-
-/** Runs the blocks in one shell, as a reader would, at the address and with the tokens of `service`. */
-async function runAll(steps: readonly Step[], service: Service): Promise<string[]> {
-  const { submitter, operator, otherTenant } = service.tokens;
-  const tokens = { SUBMITTER: submitter, OPERATOR: operator, OTHER_TENANT: otherTenant };
-  const blocks = steps.map(({ commands }) => commands.replace('http://127.0.0.1:8787', service.url));
-  const script = `set -u\n${blocks.join(`\necho '${MARK}'\n`)}`;
-  const { stdout } = await promisify(execFile)('sh', ['-c', script], {
-    env: { ...process.env, ...tokens },
-    timeout: 50_000,
-  });
-  return stdout.split(`${MARK}\n`);
-}

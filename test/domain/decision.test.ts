@@ -257,6 +257,23 @@ const ROWS: readonly Row[] = [
     because: 'there is one effect, and it was read back',
   },
   {
+    name: 'that a confirmed one has nothing else, where a second effect was seen',
+    intent: SETTLEABLE.confirmed,
+    decision: settle('R-1'),
+    expected: 'surplus_missing',
+    because: 'it is there, and is to be dealt with',
+  },
+  {
+    name: 'that a confirmed one has nothing else, where the audit saw too little',
+    intent: {
+      ...IN_STATE.confirmed,
+      incident: { reason: 'audit_incomplete', candidates: [], at: NOW },
+    },
+    decision: settle('R-1'),
+    expected: null,
+    because: 'people looked where the machine could not',
+  },
+  {
     name: 'of a confirmed one another record than the one that was read back',
     intent: SETTLEABLE.confirmed,
     decision: settle('R-2', 'R-1'),

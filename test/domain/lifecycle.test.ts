@@ -94,6 +94,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'handed_over, no reason': { event: { kind: 'handed_over', dueAt }, to: (i) => ({ ...i, handover: null }) },
   deferred: { event: { kind: 'deferred', dueAt } },
   'deferred, for a twin': { event: { kind: 'deferred', dueAt, waitsFor: 'int_1' } },
+  held_back: { event: { kind: 'held_back', dueAt, calls: 12 } },
   checked: { event: { kind: 'checked', cancelUntil: NOW + 1, dueAt } },
   aged: { event: { kind: 'aged', dueAt } },
   approved: { event: { kind: 'approved', approval: APPROVAL } },
@@ -122,6 +123,17 @@ const ROWS: Readonly<Record<string, Row>> = {
   audited: { event: { kind: 'audited', facts: searchOf(), dueAt: null } },
   second_effect: {
     event: { kind: 'second_effect', facts: searchOf(), incident: { ...handover, reason: 'second_effect' } },
+  },
+  audit_incomplete: {
+    event: {
+      kind: 'audit_incomplete',
+      facts: searchOf(),
+      incident: { ...handover, reason: 'audit_incomplete' },
+    },
+  },
+  'look_again, audit incomplete': {
+    event: { kind: 'look_again', dueAt },
+    to: (i) => ({ ...i, incident: { reason: 'audit_incomplete', candidates: [], at: NOW } }),
   },
   contradicted: { event: { kind: 'contradicted', handover, dueAt } },
   not_contradicted: { event: { kind: 'not_contradicted', facts: searchOf(), dueAt: null } },
@@ -295,6 +307,51 @@ describe('what a transition leaves behind', () => {
     expect(moved({ ...IN_STATE.unknown, ...tired }, { kind: 'look_again', dueAt }).searches).toBe(20);
   });
 
+  it('absence that nobody used is searched for again, and its searches go on being counted', () => {
+    const old = { ...IN_STATE.absent, searches: 7, dueAt: NOW + 9 };
+    expect(moved(old, { kind: 'aged', dueAt: NOW })).toMatchObject({
+      ...{ state: 'unknown', searches: 7, searchingSince: NOW, dueAt: NOW + 9 },
+    });
+    expect(moved({ ...old, dueAt: null }, { kind: 'aged', dueAt })).toMatchObject({ dueAt });
+  });
+
+  const incomplete = { reason: 'audit_incomplete', candidates: [], at: NOW } as const;
+  const told = { kind: 'audit_incomplete', facts: searchOf(), incident: incomplete } as const;
+
+  it.each<[IntentState, number | null, string]>([
+    ['confirmed', null, 'whether there is a second effect is told by the incident alone'],
+    ['rejected', NOW, 'what disputes its end goes on holding back what waits for it'],
+    ['closed', NOW, 'what disputes its end goes on holding back what waits for it'],
+  ] as const)(
+    'an audit that saw too little leaves %s as it is, told and disputed since %j, because %s',
+    (state, contraryAt) => {
+      expect(moved({ ...IN_STATE[state], contraryAt: NOW, dueAt }, told)).toMatchObject({
+        ...{ state, incident: incomplete, contraryAt, dueAt: null },
+      });
+    },
+  );
+
+  it('an audit that saw too little never takes the place of a second effect that was found', () => {
+    const second = { reason: 'second_effect', candidates: ['R-2'], at: NOW } as const;
+    expect(moved({ ...IN_STATE.confirmed, incident: second }, told).incident).toEqual(second);
+  });
+
+  it('people who look again find an audit that saw too little from its beginning, and a whole look ends it', () => {
+    const waiting = { ...IN_STATE.closed, incident: incomplete, contraryAt: NOW, searches: 20, dueAt: null };
+    const woken = moved(waiting, { kind: 'look_again', dueAt });
+    expect(woken).toMatchObject({ searches: 0, searchingSince: NOW, incident: incomplete, dueAt });
+    const seen = { facts: searchOf(), dueAt: null } as const;
+    expect(moved(woken, { kind: 'not_contradicted', ...seen })).toMatchObject({
+      incident: null,
+      contraryAt: null,
+    });
+    expect(
+      moved({ ...IN_STATE.confirmed, incident: incomplete }, { kind: 'audited', ...seen }).incident,
+    ).toBeNull();
+    const later = { kind: 'audited', facts: searchOf(), dueAt } as const;
+    expect(moved({ ...IN_STATE.confirmed, incident: incomplete }, later).incident).toEqual(incomplete);
+  });
+
   it('absence is dated once, and forgotten with the next claim', () => {
     const absent = moved(IN_STATE.unknown, {
       kind: 'searched',
@@ -315,5 +372,16 @@ describe('what a transition leaves behind', () => {
     const idle = moved(moved(IN_STATE.ready, { kind: 'run_started', dueAt }), { kind: 'run_started', dueAt });
     expect(idle).toMatchObject({ runs: 3, idleRuns: 2 });
     expect(moved(idle, { kind: 'deferred', dueAt }).idleRuns).toBe(0);
+  });
+
+  it('absent, too old, and absent again is no progress; a look that shows anything else is', () => {
+    const absence = { kind: 'searched', facts: searchOf({ verdict: 'absent' }), dueAt } as const;
+    const aged = moved({ ...IN_STATE.absent, absentSince: NOW, idleRuns: 5 }, { kind: 'aged', dueAt });
+    expect(moved(aged, absence)).toMatchObject({ state: 'absent', idleRuns: 5 });
+    expect(moved({ ...aged, absentSince: null }, absence).idleRuns).toBe(0);
+    expect(moved(aged, { kind: 'searched', facts: searchOf(), dueAt }).idleRuns).toBe(0);
+    // What keeps it is met no sooner than its runs come back.
+    expect(moved({ ...aged, dueAt: dueAt + 9 }, absence).dueAt).toBe(dueAt + 9);
+    expect(moved({ ...aged, dueAt: dueAt + 9, absentSince: null }, absence).dueAt).toBe(dueAt);
   });
 });

@@ -8,6 +8,7 @@ import {
   type SendContext,
   sendBeforeOf,
 } from '../../lib/domain/may-send.ts';
+import { planOf } from '../../lib/domain/plan.ts';
 import { classOf, DAY_MS, keyEndsAt, type ProviderPromise, windowMs } from '../../lib/domain/promise.ts';
 import { warehouse } from '../../lib/providers/warehouse.ts';
 import {
@@ -73,6 +74,71 @@ describe('every reason why not', () => {
       'search_first',
     ]);
     expect(refusalsOf(IN_STATE.ready, context(), NOW)).toEqual([]);
+  });
+});
+
+describe('a write whose answer asked to be left alone', () => {
+  const UNTIL = NOW + 120_000;
+  const asked = attemptOf(1, { result: { ...UNKNOWN_RESULT, notBefore: UNTIL } });
+  const limit = (intent: Intent, given: SendContext) =>
+    [-1, 0, 1].map((ms) => maySend({ ...intent, attempts: [asked] }, given, UNTIL + ms));
+
+  it.each<{ name: string; intent: Intent; given: SendContext; because: string }>([
+    { name: 'keyed', intent: looked(NOW + 100), given: context(), because: 'a key does not quiet a limiter' },
+    {
+      name: 'keyed, resend first',
+      intent: unknown,
+      given: context({ sawItFail: true }),
+      because: 'who saw it fail was told to wait',
+    },
+    {
+      name: 'unique',
+      intent: looked(NOW + 100),
+      given: context({ promise: UNIQUE }),
+      because: 'as keyed',
+    },
+    {
+      name: 'searchable, absent',
+      intent: absentSince(NOW + 20_000),
+      given: context({ promise: SEARCHABLE }),
+      because: 'a proved absence opens no send before',
+    },
+    {
+      name: 'blind, declared absent',
+      intent: { ...IN_STATE.absent, declaredAbsentAt: NOW },
+      given: context({ promise: BLIND }),
+      because: 'people declare an absence, not that the limiter has forgotten',
+    },
+  ])('$name: none before, because $because', ({ intent, given }) => {
+    expect(limit(intent, given)).toEqual(['quiet_time', null, null]);
+  });
+
+  it('waits for its own pause where that is longer', () => {
+    const given = context({ policy: { ...POLICY, pauseMs: 300_000 } });
+    const end = UNKNOWN_RESULT.at + 300_000;
+    const at = (ms: number) => maySend({ ...looked(NOW + 100), attempts: [asked] }, given, end + ms);
+    expect([-1, 0, 1].map(at)).toEqual(['quiet_time', null, null]);
+  });
+
+  it('is asked for nothing else first: an approval that ended meanwhile is told before', () => {
+    const given = context({ policy: until(UNTIL) });
+    expect(limit(looked(NOW + 100), given)).toEqual([
+      'quiet_time',
+      'permission_missing',
+      'permission_missing',
+    ]);
+    expect(
+      refusalsOf({ ...looked(NOW + 100), attempts: [asked] }, context({ policy: until(NOW) }), NOW),
+    ).toEqual(['permission_missing', 'quiet_time']);
+  });
+
+  it.each<{ sendBy: number; until: number; because: string }>([
+    { sendBy: UNTIL + 1, until: UNTIL, because: 'that is what was asked for' },
+    { sendBy: UNTIL - 1, until: UNTIL - 1, because: 'past sendBy nothing is left to wait for' },
+  ])('an absent one comes back then, because $because', ({ sendBy, until: expected }) => {
+    const intent = { ...absentSince(NOW + 20_000), attempts: [asked], sendBy };
+    const plan = planOf(intent, context({ promise: SEARCHABLE }), NOW + 30_000);
+    expect(plan).toEqual({ do: 'wait', until: expected });
   });
 });
 

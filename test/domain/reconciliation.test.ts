@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Intent } from '../../lib/domain/intent.ts';
 import { DAY_MS } from '../../lib/domain/promise.ts';
 import {
+  endOfSearch,
   isExhausted,
   isGone,
   type Look,
@@ -99,6 +100,23 @@ describe('what a search says', () => {
   });
 });
 
+describe('absence proved once more', () => {
+  const again = { absentSince: NOW, searches: MAX_SEARCHES - 1, searchingSince: NOW - 9 * DAY_MS };
+
+  it.each<[Partial<Intent>, string | undefined, string]>([
+    [again, 'cannot_run', 'all its searches were made, and nothing followed'],
+    [
+      { ...again, searches: MAX_SEARCHES - 2 },
+      undefined,
+      'what kept it may have passed, however long it took',
+    ],
+    [{ ...again, absentSince: null }, undefined, 'it is the first time: it may be sent'],
+  ])('of %j ends with %j, because %s', (change, end) => {
+    const look = { startedAt: NOW, endedAt: NOW };
+    expect(endOfSearch({ ...unknown, ...change }, look, 'absent', TIMING, LAG)).toBe(end);
+  });
+});
+
 describe('when to look again', () => {
   it('doubles from a second to half a day', () => {
     expect([0, 1, 5, 30].map(pauseAfter)).toEqual([1000, 2000, 32_000, DAY_MS / 2]);
@@ -129,6 +147,15 @@ const readback = (matched: Readback['matched'], change: Partial<Readback> = {}):
 const one = (externalId = 'R-1', checks: Record<string, boolean> = FINE) => [{ externalId, checks }];
 const failed = readback([], { failed: true, complete: false, authorised: false });
 const seen = IN_STATE.acknowledged;
+
+it('a mismatch names the checks that do not hold, that of the id too', () => {
+  const judged = (checks: Record<string, boolean>, id = 'R-1') =>
+    judgeReadback(seen, readback(one(id, checks)), null, TIMING, LAG);
+  expect(judged({ account: true, publicUrl: false, sku: false })).toMatchObject({
+    ...{ reason: 'mismatch', failedChecks: ['publicUrl', 'sku'] },
+  });
+  expect(judged(FINE, 'R-9')).toMatchObject({ reason: 'mismatch', failedChecks: ['externalId'] });
+});
 
 describe('what a readback says', () => {
   it.each<[string, Intent, Readback, Readback | null, string]>([

@@ -31,6 +31,52 @@ it('an answer that says that something exists is unknown, and evidence of an eff
   expect(tellsOfEffect(judge(answered(201, ID)))).toBe(true);
 });
 
+describe('an answer that asks to be left alone', () => {
+  const asking = (status: number, body: string, complete = true): WireReport => ({
+    ...(answered(status, body, complete) as Extract<WireReport, { kind: 'answered' }>),
+    headers: { 'retry-after': '120' },
+  });
+
+  it.each<{ name: string; report: WireReport; notBefore: number | undefined; because: string }>([
+    { name: '429', report: asking(429, '{}'), notBefore: 120_002, because: 'from when its answer was there' },
+    { name: '503', report: asking(503, '{}'), notBefore: 120_002, because: 'out of service likewise' },
+    {
+      name: '429 that was cut',
+      report: asking(429, '', false),
+      notBefore: 120_002,
+      because: 'the head came whole',
+    },
+    { name: '500', report: asking(500, '{}'), notBefore: undefined, because: 'the field is not its own' },
+    {
+      name: '201 without an id',
+      report: asking(201, '{}'),
+      notBefore: undefined,
+      because: 'a success asks for nothing',
+    },
+    {
+      name: '429 without it',
+      report: answered(429, '{}'),
+      notBefore: undefined,
+      because: 'nothing was asked',
+    },
+  ])('$name is still unknown: $because', ({ report, notBefore }) => {
+    const result = judge(report);
+    expect(result.kind === 'unknown' && { notBefore: result.notBefore }).toEqual({ notBefore });
+    expect(Object.hasOwn(result, 'notBefore')).toBe(notBefore !== undefined);
+  });
+
+  it('is a refusal all the same where the promise lists it', () => {
+    const listed = judgeWrite(
+      asking(429, '{}'),
+      () => ({ kind: 'not_executed' }),
+      judged,
+      parseAnswer,
+      () => 'digest',
+    );
+    expect(listed).toMatchObject({ kind: 'rejected', proof: 'refused' });
+  });
+});
+
 describe('one attempt, judged', () => {
   it.each([
     [

@@ -31,7 +31,8 @@ const proposed = (decision: Decision): Partial<Intent> => ({
   proposal: { id: 'p1', decision, by: 'ann', reason: 'so', at: NOW, until: NOW + 1 },
 });
 const followWith = { route: 'confirmations', payload: {} };
-const results = [kit.UNKNOWN_RESULT, kit.ACKNOWLEDGED, kit.NOT_SENT, kit.REFUSED];
+const TOLD = { ...kit.UNKNOWN_RESULT, exists: true, notBefore: NOW + 1 } as const;
+const results = [kit.UNKNOWN_RESULT, TOLD, kit.ACKNOWLEDGED, kit.NOT_SENT, kit.REFUSED];
 
 const CHANGES: readonly (readonly [string, Partial<Intent>])[] = [
   ['as it is', {}],

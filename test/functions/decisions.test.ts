@@ -247,7 +247,8 @@ const REFUSED: readonly {
   {
     name: 'no surplus',
     body: () => ({ kind: 'settle_many', keep: 'R-1', surplus: [], reason }),
-    status: 400,
+    status: 409,
+    reason: 'surplus_missing',
   },
   { name: 'a proposal and a decision', body: () => ({ agreesTo: 'p', ...UNDETERMINED }), status: 400 },
   { name: 'agreement to nothing', body: () => ({ agreesTo: 'p' }), status: 409, reason: 'proposal_gone' },

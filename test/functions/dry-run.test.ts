@@ -98,7 +98,10 @@ test('near misses and a single match are of the published form', async () => {
     search: {
       reference: null,
       candidates: [{ checks: expect.any(Object) }],
-      seen: [{ near: false }, { near: true }],
+      seen: [
+        { near: false, url: expect.stringMatching(/^http/), createdAt: expect.stringMatching(/Z$/) },
+        { near: true },
+      ],
     },
     readback: { candidates: [{ url: expect.stringMatching(/^http/) }] },
     next: { do: 'confirm', reason: null },

@@ -225,7 +225,7 @@ describe('what is signed and has no form', () => {
     ['a type in words', bodyOf({}, 'an order was created')],
     ['an environment that there is not', bodyOf({ environment: 'staging' })],
     ['an id in fractions', bodyOf({ external_id: 1.5 })],
-    ['an account too long', bodyOf({ account: 'a'.repeat(65) })],
+    ['an account too long', bodyOf({ account: 'a'.repeat(129) })],
   ])('%s: 400, and nothing stored', async (_, body) => {
     const before = await rig.rows();
     const answer = await send({ body });

@@ -89,11 +89,13 @@ export function outsideContract(name: string, make: () => Ledger): void {
 
     it('a search begins with as many calls as the last one took, and into an empty minute always', async () => {
       const one = account();
-      const begin = (minute: number, upTo: number) => ledger.beginSearch(one, { minute, upTo });
+      const begin = (minute: number, upTo: number, calls: number | null = null) =>
+        ledger.beginSearch(one, { minute, upTo, calls });
       expect([await begin(1, 3), await begin(1, 3)]).toEqual([1, 1]);
       await ledger.endSearch(one, 12);
       expect([await begin(1, 13), await begin(1, 14), await begin(1, 14)]).toEqual([null, 12, null]);
       expect([await begin(2, 5), await begin(2, 5)]).toEqual([12, null]);
+      expect([await begin(3, 9, 8), await begin(3, 9, 2), await begin(3, 9, 1)]).toEqual([8, null, 1]);
       await ledger.endSearch(account(), 7);
     });
 

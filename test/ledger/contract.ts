@@ -228,9 +228,10 @@ export function ledgerContract(name: string, make: () => Ledger): void {
         state: 'sending',
         attempts: [attemptOf(1, { result: UNKNOWN_RESULT }), attemptOf(2)],
       });
+      const told = { ...UNKNOWN_RESULT, exists: true, notBefore: NOW } as const;
       const after = {
         ...intent,
-        attempts: [...intent.attempts.slice(0, 1), { ...attemptOf(2), result: UNKNOWN_RESULT }, attemptOf(3)],
+        attempts: [...intent.attempts.slice(0, 1), { ...attemptOf(2), result: told }, attemptOf(3)],
       };
       must(await ledger.save(intent, after, UNCHANGED));
       expect((await ledger.read(refOf(intent)))?.attempts).toEqual(after.attempts);

@@ -1,7 +1,13 @@
 /** What people are told of every state, in both languages: complete, with a next step, and never more than is known. */
 import { describe, expect, test } from 'vitest';
 import { DECISIONS, type Decision } from '../../lib/domain/decision.ts';
-import { ELSEWHERE, type HandoverReason, type Intent, STATES } from '../../lib/domain/intent.ts';
+import {
+  ELSEWHERE,
+  type HandoverReason,
+  type Intent,
+  type Receipt,
+  STATES,
+} from '../../lib/domain/intent.ts';
 import type { WriteResult } from '../../lib/domain/write-result.ts';
 import { explain, LANGUAGES } from '../../lib/operations/explanation.ts';
 import { ENGLISH } from '../../lib/operations/explanation-en.ts';
@@ -35,6 +41,10 @@ const of = (state: Intent['state'], name: string, change: Partial<Intent>): Vari
   { ...IN_STATE[state], ...change },
 ];
 const incident = { reason: 'second_effect', candidates: [HOSTILE], at: NOW } as const;
+const mismatch = (failedChecks: string[]): Partial<Intent> => ({
+  handover: { reason: 'mismatch', candidates: [HOSTILE], at: NOW, failedChecks },
+});
+const BY_ID = { ...(IN_STATE.confirmed.receipt as Receipt), searchedWhole: false };
 const followWith = { route: 'confirmations', payload: { text: HOSTILE } };
 
 const VARIANTS: readonly Variant[] = [
@@ -68,10 +78,22 @@ const VARIANTS: readonly Variant[] = [
     of('unknown', `to be handed over, ${reason}`, { handover: { reason, candidates: [], at: NOW } }),
   ),
   ...DECISIONS.map((kind) => of('handover', `proposed: ${kind}`, proposalOf(kind))),
+  of('handover', 'without its page', mismatch(['publicUrl'])),
+  of('handover', 'unlike in two ways', mismatch(['publicUrl', 'visibility'])),
+  of('unknown', 'held back', { heldBack: { times: 1, calls: null } }),
+  of('confirmed', 'read back by its id', { receipt: BY_ID }),
+  of('confirmed', 'searched since', { receipt: BY_ID, trustedSearchAt: NOW + 1 }),
   of('handover', 'waiting', { waitUntil: NOW + 2 * HOUR_MS }),
   of('handover', 'cancellable', { cancelUntil: NOW + HOUR_MS }),
   of('confirmed', 'to be audited', { dueAt: NOW + HOUR_MS }),
   of('confirmed', 'with surplus', { surplus: [HOSTILE, `${HOSTILE}-2`] }),
+  of('confirmed', 'audit incomplete', { incident: { ...incident, reason: 'audit_incomplete' } }),
+  of('rejected', 'audit incomplete', {
+    ...{ incident: { ...incident, reason: 'audit_incomplete' }, contraryAt: NOW, dueAt: null },
+  }),
+  of('confirmed', 'audited again', {
+    ...{ incident: { ...incident, reason: 'audit_incomplete' }, dueAt: NOW + HOUR_MS },
+  }),
   of('confirmed', 'second effect', { incident, cancelUntil: NOW + HOUR_MS }),
   of('confirmed', 'withdrawn too late', { noMoreWrites: true }),
   of('confirmed', 'follow-up due', { followWith, dueAt: NOW + HOUR_MS }),
@@ -183,6 +205,34 @@ describe('what is said in full', () => {
         '完全で権限の確かな検索は、まだ行えていません。' +
         'ann が 2026-11-30T09:00:00.000Z (2026-11-30 18:00:00 Asia/Tokyo) から担当しています。' +
         '次の処理は 2026-11-30T09:00:00.000Z (2026-11-30 18:00:00 Asia/Tokyo) までに行います。',
+    );
+  });
+
+  test('of a mismatch: the checks that do not hold, and what helps where that is the page alone', () => {
+    const of = (failedChecks: string[]) => ({ ...IN_STATE.handover, seenAt: NOW, ...mismatch(failedChecks) });
+    expect(explain(of(['publicUrl', 'visibility']))).toContain(
+      'A person must decide: the record at the provider does not pass every check. ' +
+        'What was read back does not hold in: public page, visibility. ' +
+        'No search was',
+    );
+    expect(explain(of(['publicUrl']))).toContain(
+      'does not hold in: public page. All else agrees. If the page is only late, another look can confirm it. ',
+    );
+    expect(explain(of(['publicUrl', 'visibility']), 'ja')).toContain(
+      '満たさない項目: 公開ページ、公開範囲。',
+    );
+  });
+
+  test('of a receipt: that there is one effect only where a complete search was part of it', () => {
+    const confirmed = { ...IN_STATE.confirmed, receipt: BY_ID };
+    expect(explain(IN_STATE.confirmed)).toContain('exactly one matching effect');
+    expect(explain(confirmed)).toBe(
+      'Confirmed by readback: the effect passes every check. ' +
+        'Whether there is another one was not part of the proof. No further step is due.',
+    );
+    expect(explain({ ...confirmed, trustedSearchAt: NOW - 1 })).toBe(explain(confirmed));
+    expect(explain({ ...confirmed, trustedSearchAt: NOW })).toContain(
+      'A complete search since then shows no other one.',
     );
   });
 

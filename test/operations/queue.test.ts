@@ -236,6 +236,22 @@ describe('an item', () => {
     expect(item.externalId).toBeNull();
   });
 
+  test('names the checks of a mismatch, and how often its search was held back', async () => {
+    await stored('handover', {
+      handover: { reason: 'mismatch', candidates: ['R-1'], at: NOW, failedChecks: ['publicUrl', 'sku'] },
+      heldBack: { times: 3, calls: null },
+    });
+    const { facts, explanation } = await only();
+    expect(facts).toMatchObject({ failedChecks: ['publicUrl', 'sku'], searchesHeldBack: 3 });
+    expect(explanation).toContain('What was read back does not hold in: public page, sku.');
+  });
+
+  test('names no reference of ours where the provider shows none, whatever was recorded', async () => {
+    await stored('handover', { lastSearch: searchOf({ reference: 'int_37' }) });
+    const { facts } = await only({}, deps({ referenceShown: false }));
+    expect(facts).toMatchObject({ reference: null, lastSearch: { verdict: 'wait', reference: null } });
+  });
+
   test('says its words in the language that was asked for', async () => {
     await stored('unknown');
     const [english, japanese] = [await only(), await only({ language: 'ja' })];

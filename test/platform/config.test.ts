@@ -98,16 +98,6 @@ describe('the routes file', () => {
       file({ ...ROUTE, policy: { ...ROUTE.policy, requestMs: 5000 } }),
       /requestMs/,
     ],
-    [
-      'one account at two tenants',
-      JSON.stringify({
-        tenants: [
-          { tenant: 'a', routes: [ROUTE] },
-          { tenant: 'b', routes: [{ ...ROUTE, name: 'r2' }] },
-        ],
-      }),
-      /two tenants/,
-    ],
   ])('is refused for %s', (_, text, reason) => {
     expect(refusal(text)).toMatch(reason);
   });

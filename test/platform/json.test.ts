@@ -50,4 +50,17 @@ describe('strict JSON', () => {
   it('C27: keeps long numbers of an answer as text', () => {
     expect(parseAnswer('{"id":8389765489680951453,"n":5}')).toEqual({ id: '8389765489680951453', n: 5 });
   });
+
+  it.each<[text: string, value: unknown, because: string]>([
+    ['"a\\ud83d"', 'a\ufffd', 'a text that was cut inside a pair'],
+    ['["\\ude00b",{"\\uD83D":"\\uD83D\\uDE00"}]', ['\ufffdb', { '\ufffd': '\u{1f600}' }], 'whole pairs stay'],
+    ['"\ud83d"', '\ufffd', 'written out'],
+    ['"\\\\ud83d"', '\\ud83d', 'an escaped backslash is no half'],
+  ])('an answer with half a character can be read: %s', (text, value) => {
+    expect(parseAnswer(text)).toEqual(value);
+  });
+
+  it('names of an answer that differ in halves only are one name twice', () => {
+    expect(() => parseAnswer('{"\\ud83d":1,"\\ude00":2}')).toThrow(BadJson);
+  });
 });

@@ -138,7 +138,9 @@ async function untilQuiet(scene: Scene, chance: Seeded): Promise<readonly string
     const [{ route } = { route: '' }] = intents;
     await w.ledger.thaw(route, { by: 'otto', why: 'looked into', at: w.clock.now() });
     const stuck = intents.filter(
-      ({ state, dueAt, contraryAt }) => dueAt === null && (!SETTLED.includes(state) || contraryAt !== null),
+      // What still disputes an end is due, or with people.
+      ({ state, dueAt, contraryAt, incident }) =>
+        dueAt === null && (!SETTLED.includes(state) || (contraryAt !== null && incident === null)),
     );
     if (stuck.length > 0) return stuck.map(({ state }) => `no way on from ${state}`);
     const due = intents.flatMap(({ dueAt }) => (dueAt === null ? [] : [dueAt]));

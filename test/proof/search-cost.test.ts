@@ -1,36 +1,42 @@
 /** What looking for posts that cannot be found costs a medium, and that what was just sent does not wait for them. */
 import { describe, expect, it } from 'vitest';
-import { callsPerMinute } from '../../lib/domain/call-allowance.ts';
 import { MAX_SEARCHES } from '../../lib/domain/reconciliation.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
-import { MEDIUM_PROMISE } from '../../lib/providers/medium-promise.ts';
-import { crowd, loneCost } from '../support/many-runs.ts';
-
-const LIMIT = callsPerMinute(MEDIUM_PROMISE);
+import { ALLOWED_PER_MINUTE, crowd, loneCost } from '../support/many-runs.ts';
+import type { MediumPlay } from '../support/medium-plays.ts';
 
 describe('1 000 posts that cannot be found, and 10 that were just sent', () => {
-  it('the ten are confirmed within three minutes, and no minute has more calls than allowed', async () => {
-    const cost = await crowd({ lost: 1000, minutes: 20, fresh: 10 });
-    expect(cost.mostCallsPerMinute).toBeLessThanOrEqual(LIMIT);
-    // The allowance is there to be used: they are looked for as fast as it lets.
-    expect(cost.mostCallsPerMinute).toBeGreaterThan(LIMIT * 0.9);
-    expect(cost.minutesOfTheFresh ?? Infinity).toBeLessThanOrEqual(3);
-    expect(cost.writes, 'nothing was sent twice').toBe(1010);
-  }, 120_000);
-
-  it('a control: first come, first served would let them wait', async () => {
-    const unfair = (ledger: Ledger): Ledger => ({
-      ...ledger,
-      beginSearch: (account, wanted) => ledger.beginSearch(account, { ...wanted, upTo: LIMIT }),
-    });
-    const cost = await crowd({ lost: 1000, minutes: 5, fresh: 10, world: { wrapLedger: unfair } });
-    expect(cost.minutesOfTheFresh ?? Infinity).toBeGreaterThan(3);
-  }, 120_000);
+  it.each<{ play: MediumPlay; lag: number; most: number; writes: number; because: string }>([
+    { play: 'cut_after_save', lag: 0, most: 2, writes: 1010, because: 'saved, and listed at once' },
+    {
+      play: 'cut_after_save',
+      lag: 30_000,
+      most: 3,
+      writes: 1010,
+      because: 'saved, and listed after 30 seconds',
+    },
+    {
+      play: 'cut_before_save',
+      lag: 30_000,
+      most: 5,
+      writes: 1020,
+      because: 'not saved, and sent again after the window',
+    },
+  ])(
+    '$because: the ten are confirmed within $most minutes, and no minute has more calls than allowed',
+    async ({ play, lag: visibilityLagMs, most, writes }) => {
+      const cost = await crowd({ lost: 1000, minutes: 20, fresh: 10, play, visibilityLagMs });
+      expect(cost.mostCallsPerMinute).toBeLessThanOrEqual(ALLOWED_PER_MINUTE);
+      expect(cost.minutesOfTheFresh ?? Infinity).toBeLessThanOrEqual(most);
+      expect(cost.writes, 'nothing was sent twice that need not be').toBe(writes);
+    },
+    120_000,
+  );
 
   it('a control: without the count a minute has more calls than the medium allows', async () => {
     const uncounted = (ledger: Ledger): Ledger => ({ ...ledger, beginSearch: async () => 1000 });
     const cost = await crowd({ lost: 200, minutes: 1, fresh: 1, world: { wrapLedger: uncounted } });
-    expect(cost.mostCallsPerMinute).toBeGreaterThan(LIMIT);
+    expect(cost.mostCallsPerMinute).toBeGreaterThan(ALLOWED_PER_MINUTE);
   });
 });
 

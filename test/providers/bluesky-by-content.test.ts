@@ -2,13 +2,19 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Intent, JsonObject } from '../../lib/domain/intent.ts';
 import { classOf, type Lag } from '../../lib/domain/promise.ts';
-import { lagOf } from '../../lib/domain/route.ts';
+import { lagOf, type Route } from '../../lib/domain/route.ts';
 import { bluesky } from '../../lib/providers/bluesky.ts';
 import { blueskyByContent } from '../../lib/providers/bluesky-by-content.ts';
 import { keyAt, postKey, postUri, timeOf } from '../../lib/providers/bluesky-key.ts';
-import type { LookContext, Lookup, ProviderRecord, ReadAnswer } from '../../lib/providers/provider.ts';
+import type {
+  LookContext,
+  Lookup,
+  Provider,
+  ProviderRecord,
+  ReadAnswer,
+} from '../../lib/providers/provider.ts';
 import { inRange } from '../../lib/workflow/candidates.ts';
-import { holdKeyOf } from '../../lib/workflow/twin-hold.ts';
+import { bindingOf, holdKeyOf } from '../../lib/workflow/twin-hold.ts';
 import answers from '../real/answers.json' with { type: 'json' };
 import { intentOf, NOW, NOWHERE_ELSE, routeTo, TIMING } from '../support/kit.ts';
 
@@ -43,6 +49,7 @@ function embedOf(...cids: string[]) {
 }
 
 const MINUTE = 60_000;
+const TOO_LARGE: ReadAnswer = { kind: 'failed', error: 'too_large' };
 const RANGE = { from: NOW - 5 * MINUTE, to: NOW + 30 * MINUTE };
 /** The key that a server's clock makes at this time, some microseconds later. */
 const keyOf = (ms: number, microseconds = 0) => keyAt(ms + microseconds / 1000);
@@ -328,6 +335,32 @@ describe('twins', () => {
   });
 });
 
+describe('one account is one, by its DID', () => {
+  const uri = postUri(ALICE, keyOf(NOW));
+  const way = (provider: Provider, change: Partial<Route>) => {
+    const route = routeTo('https://pds.test', { provider: provider.name, account: ALICE, ...change });
+    return { provider, route, lag: NO_LAG };
+  };
+  const own = way(blueskyByContent, { environment: 'production' });
+
+  it.each([
+    { other: way(bluesky, { environment: 'production' }), because: 'both adapters write into it' },
+    {
+      other: way(blueskyByContent, { environment: 'production', baseUrl: 'https://entryway.test' }),
+      because: 'it has several addresses',
+    },
+    { other: way(blueskyByContent, { environment: 'test' }), because: 'it has no environment' },
+  ])('a post is bound under one name, for $because', ({ other }) => {
+    expect(bindingOf(other, uri)).toEqual(bindingOf(own, uri));
+    expect(bindingOf(other, uri)).toMatchObject({ provider: 'bluesky', account: ALICE });
+  });
+
+  it('equal posts go in turn whatever their routes call the environment', () => {
+    const other = way(blueskyByContent, { environment: 'test', baseUrl: 'https://entryway.test' });
+    expect(holdKeyOf(other, OURS)).toBe(holdKeyOf(own, OURS));
+  });
+});
+
 describe('the pages', () => {
   /** One a second, ending at a time. */
   const posts = (count: number, until: number) =>
@@ -382,6 +415,57 @@ describe('the pages', () => {
     const { asked, lookup, matched } = await search({ pages: unordered });
     expect(matched).toEqual([key]);
     expect([asked.length, recordsIn(lookup).length], 'the one on both pages counts once').toEqual([3, 3]);
+  });
+
+  test('one key on the first page shows no direction: of a list that rises the rest is read', async () => {
+    const key = keyOf(NOW);
+    const page = (each: string, cursor: string): Page => {
+      return { status: 200, body: { records: [shown({ key: each })], cursor } };
+    };
+    const old = keyOf(RANGE.from - 60 * MINUTE);
+    const rising = { 1: page(old, 'a'), 2: page(old, 'b'), 3: page(key, 'c') };
+    const { asked, lookup, matched } = await search({ pages: { ...rising, 4: page(key, 'd') } });
+    expect(matched).toEqual([key]);
+    expect(lookup).toMatchObject({ complete: true });
+    expect(asked).toHaveLength(5);
+  });
+
+  describe('that are longer than an answer may be', () => {
+    const limits = (asked: readonly URLSearchParams[]) => asked.map((query) => Number(query.get('limit')));
+
+    test.each([
+      { tooLarge: [1], limits: [100, 25, 25, 25, 25], because: 'posts of four long descriptions' },
+      { tooLarge: [1, 2], limits: [100, 25, 5, ...Array(11).fill(5)], because: 'longer ones of others' },
+      { tooLarge: [3], limits: [100, 100, 100, 25], because: 'only the older ones are long' },
+    ])('are asked for again with fewer records: $because', async ({ tooLarge, limits: expected }) => {
+      const count = tooLarge[0] === 3 ? 220 : 52;
+      const key = keyOf(NOW);
+      const pages = Object.fromEntries(tooLarge.map((page) => [page, TOO_LARGE]));
+      const crowd = posts(count, NOW - 1000);
+      const { asked, lookup, matched } = await search({ posts: [{ key }, ...crowd], pages });
+      expect(matched).toEqual([key]);
+      expect(lookup).toMatchObject({ kind: 'seen', complete: true });
+      expect(recordsIn(lookup), 'none is left out between a long page and a short one').toHaveLength(
+        count + 1,
+      );
+      expect(limits(asked).slice(0, expected.length)).toEqual(expected);
+    });
+
+    test('are turned with all others, so that a search has no more than 20 calls beside its probe', async () => {
+      const pages = { 1: TOO_LARGE, 2: TOO_LARGE };
+      const { asked, lookup } = await search({ posts: posts(100, NOW + 10 * MINUTE), pages });
+      expect(limits(asked)).toEqual([100, 25, ...Array(18).fill(5)]);
+      expect(lookup).toMatchObject({ kind: 'seen', complete: false });
+      expect(recordsIn(lookup)).toHaveLength(90);
+    });
+
+    test('as long as a record of a server can be they are read one by one, and one too long even so is no zero', async () => {
+      const pages = { 1: TOO_LARGE, 2: TOO_LARGE, 3: TOO_LARGE, 5: TOO_LARGE };
+      const { asked, lookup } = await search({ posts: posts(3, NOW), pages });
+      expect(limits(asked)).toEqual([100, 25, 5, 1, 1]);
+      expect(lookup).toMatchObject({ kind: 'seen', complete: false });
+      expect(recordsIn(lookup)).toHaveLength(1);
+    });
   });
 
   test('a page that is empty and names a next one is not the last', async () => {
@@ -457,9 +541,9 @@ describe('never zero', () => {
     },
     { told: page({ records: [] }, 500), error: 'status_500', because: 'a fault that looks empty' },
     {
-      told: { pages: { 1: { kind: 'failed', error: 'too_large' } } },
+      told: { pages: Object.fromEntries([1, 2, 3, 4].map((page) => [page, TOO_LARGE])) },
       error: 'too_large',
-      because: 'cut off',
+      because: 'cut off, however few were asked for',
     },
   ])('$error: $because', async ({ told, error }) => {
     expect((await search(told)).lookup).toEqual({ kind: 'failed', error });

@@ -112,8 +112,13 @@ describe('a session', () => {
 
   it.each([
     [400, { error: 'ExpiredToken', message: 'Token has expired' }, true],
-    [400, { error: 'InvalidToken', message: 'x' }, false],
+    [400, { error: 'InvalidToken', message: 'Token could not be verified' }, true],
+    [401, { error: 'AuthenticationRequired', message: 'x' }, true],
+    [401, { error: 'AuthMissing', message: 'x' }, true],
     [401, { error: 'ExpiredToken', message: 'x' }, false],
+    [403, { error: 'AccountNotFound', message: 'of the account and not of the token' }, false],
+    [400, { error: 'InvalidRequest', message: 'Invalid app.bsky.feed.post record' }, false],
+    [400, { error: 'BlobNotFound', message: 'x' }, false],
     [200, { uri: 'at://x', cid: 'y' }, false],
     [400, null, false],
   ])('%i %j: over is %s', (status, body, over) => {

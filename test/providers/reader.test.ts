@@ -54,6 +54,22 @@ describe('one look', () => {
     expect(seen).toHaveLength(1);
   });
 
+  test.for([
+    ['120', '120'],
+    ['Mon, 30 Nov 2026 09:01:30 GMT', 'Mon, 30 Nov 2026 09:01:30 GMT'],
+    [['120', 'abc'], '120, abc'],
+    ['9'.repeat(256), '9'.repeat(256)],
+    ['9'.repeat(257), undefined],
+  ] as const)('hands on a time to wait of %j as %s', async ([sent, told]) => {
+    const base = await serve((_, response) => {
+      response.setHeader('retry-after', sent as string | string[]);
+      response.writeHead(429).end('{}');
+    });
+    const answer = { kind: 'answered', status: 429, body: '{}' };
+    expect(await look(base)).toEqual(told === undefined ? answer : { ...answer, retryAfter: told });
+    expect(seen).toHaveLength(1);
+  });
+
   test('takes a body of exactly the limit', async () => {
     const base = await serve((_, response) => response.end(Buffer.alloc(MAX_ANSWER_BYTES, 0x30)));
     const seen = await look(base);

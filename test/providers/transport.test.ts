@@ -387,6 +387,22 @@ const rows: readonly Row[] = [
     }),
   ),
   {
+    name: '429 with two times to wait',
+    because: 'as often as it came: the first one alone would be a choice',
+    at: 'body',
+    play: send(sized('429 Too Many Requests', '{}', 'retry-after: 1', 'retry-after: 120'), '{}'),
+    report: whole(429, '{}', { 'retry-after': '1, 120' }),
+    posts: 1,
+  },
+  {
+    name: '503 with a time to wait of 257 characters',
+    because: 'what is too long is left out',
+    at: 'body',
+    play: send(sized('503 Service Unavailable', '{}', `retry-after: ${'9'.repeat(257)}`), '{}'),
+    report: whole(503, '{}'),
+    posts: 1,
+  },
+  {
     name: '408, then FIN',
     because: 'clients are invited to repeat; this one does not',
     at: 'body',

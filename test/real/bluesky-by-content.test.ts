@@ -33,7 +33,9 @@ const LIST = 'com.atproto.repo.listRecords';
 const HOUR_MS = 3_600_000;
 /** L, where the route names it: W is then 15 + 60 + 5 seconds. */
 const LAG_MS = 5000;
-const { reference: _, ...CHECKS } = EVERY_CHECK;
+const { reference: _, ...shared } = EVERY_CHECK;
+/** No reference shows, so its time has to. */
+const CHECKS = { ...shared, time: true };
 /** Uploaded by nobody. */
 const NO_BLOB = 'bafkreiaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
 
@@ -57,8 +59,8 @@ function contentProduct(lag: number | null, { policy, route, ...setting }: Setti
 }
 
 /** Submits, and lives through the first run of send only. */
-async function sentOnce(product: Product, kind: Kind, text: string): Promise<string> {
-  const { id, input } = await product.begin(submissionOf(rig, kind, text));
+async function sentOnce(product: Product, kind: Kind, text: string, key = text): Promise<string> {
+  const { id, input } = await product.begin({ ...submissionOf(rig, kind, text), key });
   await product.live(product.steps['Send']?.(input) ?? Promise.reject(new Error('There is no Send.')));
   return id;
 }
@@ -272,11 +274,19 @@ test('a post on the second page of the list is found', async () => {
 });
 
 describe('two posts that nobody can tell apart', () => {
-  const SECOND = {
-    'a person writes the same beside ours': (text: string) => byHand(personsPost(text)),
-    'our request is delivered twice': (text: string) => byHand(recordOf(rig, 'post', text)),
-  };
-  const rows = Object.entries(SECOND).map(([what, second]) => ({ what, second }));
+  const rows = [
+    {
+      what: 'a person writes the same beside ours',
+      second: (text: string) => byHand(personsPost(text)),
+      // It says another time than ours: no proof of a second effect, and nothing is frozen.
+      reason: 'audit_incomplete',
+    },
+    {
+      what: 'our request is delivered twice',
+      second: (text: string) => byHand(recordOf(rig, 'post', text)),
+      reason: 'second_effect',
+    },
+  ];
 
   test.each(rows)('$what, and the answer is lost: people decide between two', async ({ what, second }) => {
     const text = `lost: ${what}`;
@@ -291,14 +301,14 @@ describe('two posts that nobody can tell apart', () => {
     expect([posts.length, attemptsOf(settled)]).toEqual([2, 1]);
   });
 
-  test.each(rows)('$what, and the answer came: the second one is an incident', async ({ what, second }) => {
+  test.each(rows)('$what, and the answer came: $reason is told', async ({ what, second, reason }) => {
     const text = `answered: ${what}`;
     const product = contentProduct(LAG_MS);
     const id = await sentOnce(product, 'post', text);
     const other = await second(text);
     const settled = await product.untilQuiet(id);
-    expect(settled).toMatchObject({ state: 'confirmed', incident: { reason: 'second_effect' } });
-    expect(settled.incident?.candidates).toContain(other);
+    expect(settled).toMatchObject({ state: 'confirmed', incident: { reason } });
+    expect(settled.lastSearch?.candidates).toContain(other);
     expect(settled.externalId).not.toBe(other);
     expect([(await postsOf(rig, text)).length, attemptsOf(settled)]).toEqual([2, 1]);
   });
@@ -308,10 +318,8 @@ describe('two posts that nobody can tell apart', () => {
     const armed = rig.proxy.arm('cut_before_answer', CREATE);
     const text = 'twins';
     const ids: string[] = [];
-    for (const key of ['twin-1', 'twin-2']) {
-      const { id } = await product.begin({ ...submissionOf(rig, 'post', text), key });
-      ids.push(id);
-    }
+    // Sent before the clock jumps: a post from before its claim would not be ours.
+    for (const key of ['twin-1', 'twin-2']) ids.push(await sentOnce(product, 'post', text, key));
     for (const id of ids) await product.untilQuiet(id);
     await armed.hit;
     const settled = await Promise.all(ids.map(product.read));
@@ -361,6 +369,22 @@ test('the same text of a person in the same minutes is never confirmed as ours',
     handover: { reason: 'mismatch', candidates: [theirs] },
   });
   expect([(await postsOf(rig, text)).length, attemptsOf(settled)]).toEqual([1, 1]);
+});
+
+test('the same to the last character, a minute before our claim, is never confirmed as ours', async () => {
+  const text = 'copied a minute ago';
+  const product = contentProduct(LAG_MS);
+  const theirs = await byHand(recordOf(rig, 'post', text), keyAt(product.clock.now() - 60_000));
+  rig.proxy.arm('cut_before_request', CREATE);
+  const id = await sentOnce(product, 'post', text);
+  const settled = await product.untilQuiet(id);
+  expect(settled).toMatchObject({
+    state: 'handover',
+    handover: { reason: 'mismatch', candidates: [theirs] },
+  });
+  expect([(await postsOf(rig, text)).length, attemptsOf(settled)]).toEqual([1, 1]);
+  const shown = (await seenIn(product, id)).find(({ externalId }) => externalId === theirs);
+  expect(shown).toMatchObject({ near: false, reasons: { payload: true, window: true, time: false } });
 });
 
 test('a post that was answered and then deleted by a person is never made again', async () => {

@@ -11,7 +11,7 @@ import {
   sent,
   shown,
 } from '../support/field-world.ts';
-import { NOW, TIMING, WINDOW_MS } from '../support/kit.ts';
+import { NOW, TIMING } from '../support/kit.ts';
 import type { PlayName } from '../support/supplier-plays.ts';
 
 const CONFIRMED = { state: 'confirmed', reason: null, writes: 1, effects: 1 };
@@ -136,31 +136,9 @@ describe('C06: a layer on the way delivers one write twice', () => {
 });
 
 describe('C08: asked too often', () => {
-  const RETRY_AFTER = [
-    ...['120', new Date(NOW + 90_000).toUTCString(), new Date(NOW - 90_000).toUTCString()],
-    ...['abc', '-1', '999999999', '', '1, 2'],
-  ];
   const tooMany = (retryAfter: string | undefined) =>
     answerOf(429, { error: 'slow_down' }, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
   const repeating = { policy: { repeatOn: ['status_429'] } } as const;
-
-  it.each(RETRY_AFTER)('a 429 that says "%s" is waited out as one that says nothing', async (word) => {
-    const times: number[][] = [];
-    for (const header of [undefined, word]) {
-      const s = fieldWorld('searchable', {
-        ...repeating,
-        script: ['cut_before_save'],
-        told: [tooMany(header)],
-      });
-      expect(await ending(s, await sent(s))).toEqual({ ...CONFIRMED, writes: 2 });
-      times.push(s.supplier.posts.map(({ at }) => at));
-    }
-    const [plain = [], asked = []] = times;
-    expect(asked).toEqual(plain);
-    const waitedMs = (asked[1] ?? 0) - (asked[0] ?? 0);
-    expect(waitedMs).toBeGreaterThan(WINDOW_MS);
-    expect(waitedMs).toBeLessThan(HOUR_MS);
-  });
 
   it('a 429 after the work was done is found, not sent again', async () => {
     for (const kind of SEARCHED) {

@@ -75,6 +75,8 @@ interface Row {
   readonly name: string;
   readonly play: Cue['play'];
   readonly code: string;
+  /** The time to wait that is kept of it, ms. */
+  readonly asksMs?: number;
   readonly because: string;
 }
 
@@ -108,6 +110,7 @@ describe('one request, and its answer is no success: one attempt, one request, f
       name: 'C08: 429 with two times to wait',
       play: whole('429 Too Many Requests', '{}', 'retry-after: 120', 'retry-after: abc'),
       code: 'status_429',
+      asksMs: 120_000,
       because: 'it may have come after the work',
     },
     {
@@ -116,12 +119,14 @@ describe('one request, and its answer is no success: one attempt, one request, f
       code: 'status_500',
       because: 'advice is text',
     },
-  ])('$name: $because', async ({ play, code }) => {
+  ])('$name: $because', async ({ play, code, asksMs }) => {
     const { server, end } = await facing({ at: 'body', play });
     const intent = await end();
     expect(server.played()).toBe(1);
-    expect(intent.attempts.map(({ result }) => result)).toMatchObject([{ kind: 'unknown', code }]);
-    expect([intent.state, intent.externalId]).toEqual(['confirmed', '1']);
+    const [result] = intent.attempts.map((each) => each.result);
+    expect(result).toMatchObject({ kind: 'unknown', code });
+    if (asksMs !== undefined) expect(result).toMatchObject({ notBefore: (result?.at ?? 0) + asksMs });
+    expect([intent.attempts.length, intent.state, intent.externalId]).toEqual([1, 'confirmed', '1']);
     expect([server.connections(), server.posts()]).toEqual([1, 1]);
   });
 });

@@ -1,6 +1,6 @@
 /** Searches that see too little, too much, or another time: only a whole and honest look counts as zero. */
 import { describe, expect, it } from 'vitest';
-import { NOW } from '../support/kit.ts';
+import { NOW, TIMING } from '../support/kit.ts';
 import type { BookedPost } from '../support/medium-book.ts';
 import type { MediumFault, MediumPlay } from '../support/medium-plays.ts';
 import { type MediumWorld, type MediumWorldOptions, mediumWorld, TEXT } from '../support/medium-world.ts';
@@ -187,12 +187,13 @@ describe('C32: a search that failed, or saw another account, is no zero', () => 
 });
 
 describe('C35: the time of a record', () => {
-  it.each<{ at: number; found: boolean; because: string }>([
-    { at: -302, found: true, because: 'the first moment, with two seconds of distrust' },
-    { at: -303, found: false, because: 'one second before' },
+  it.each<{ at: number; found: boolean; time?: boolean; because: string }>([
+    { at: -302, found: true, time: false, because: 'the first moment, with two seconds of distrust' },
+    { at: -303, found: false, time: false, because: 'one second before' },
     { at: 15 + 1800 + 2, found: true, because: 'the last moment: last claim + Z + 30 min + 2 s' },
     { at: 15 + 1800 + 3, found: false, because: 'one second after' },
-  ])('an equal post $at s from the claim is a candidate: $found ($because)', async ({ at, found }) => {
+  ])('an equal post $at s from the claim is a candidate: $found ($because)', async (row) => {
+    const { at, found, time = true } = row;
     const s = mediumWorld({ script: ['cut_before_save'] });
     const intent = await s.sent();
     const other = s.outside.add({ text: TEXT, createdAt: NOW + at * 1000 });
@@ -200,18 +201,40 @@ describe('C35: the time of a record', () => {
     await searched(s, intent);
     const [search] = await s.searches(intent);
     expect(search).toMatchObject({ verdict: found ? 'found' : 'wait', candidates: found ? [other.id] : [] });
-    expect(search?.['seen']).toEqual([
+    expect(search?.['seen']).toMatchObject([
       {
         ...{ externalId: other.id, near: !found },
-        reasons: { author: true, payload: true, parent: true, window: found, binding: 'free' },
+        reasons: { author: true, payload: true, parent: true, window: found, time, binding: 'free' },
       },
     ]);
   });
 
-  it.each([-120_000, 120_000])(
-    'a medium whose clock is off by %i ms, though it promises two seconds: the post is still found',
-    async (skewMs) => {
-      const s = mediumWorld({ script: ['cut_after_save'], skewMs });
+  it.each<{ skewMs: number; play: MediumPlay; end: object; because: string }>([
+    { skewMs: 120_000, play: 'cut_after_save', end: CONFIRMED, because: 'it is ahead' },
+    { skewMs: 120_000, play: 'plain', end: CONFIRMED, because: 'it is ahead' },
+    { skewMs: -120_000, play: 'cut_after_save', end: UNLIKE, because: 'it looks older than our claim' },
+    { skewMs: -120_000, play: 'plain', end: CONFIRMED, because: 'its id is the one that we were answered' },
+  ])(
+    'a clock $skewMs ms off, though two seconds are promised ($play): found, and never posted again, $because',
+    async ({ skewMs, play, end }) => {
+      const s = mediumWorld({ script: [play], skewMs });
+      expect(await s.ending(await s.sent())).toEqual(end);
+    },
+  );
+
+  it.each<{ lateMs: number; route?: object; policy?: object; because: string }>([
+    {
+      ...{ lateMs: 45 * MINUTE, route: { applyDelayMs: 60 * MINUTE } },
+      because: 'D of the route is an hour, longer than the half hour that is looked after it',
+    },
+    {
+      ...{ lateMs: 40_000, route: { applyDelayMs: MINUTE }, policy: { lookAfterMs: 0 } },
+      because: 'D is a minute, and the policy looks no longer than the sender lives',
+    },
+  ])(
+    'a post that is saved late, within D, is found and never posted again: $because',
+    async ({ lateMs, route = {}, policy = {} }) => {
+      const s = mediumWorld({ script: ['late_save'], lateMs, route, policy });
       expect(await s.ending(await s.sent())).toEqual(CONFIRMED);
     },
   );
@@ -224,13 +247,15 @@ describe('C35: the time of a record', () => {
     expect(await s.ending(await s.sent())).toEqual(end);
   });
 
-  it.each<{ cutMs: number; because: string }>([
-    { cutMs: 1000, because: 'whole seconds' },
-    { cutMs: MINUTE, because: 'whole minutes' },
-  ])('of $because, cut off: the post is found', async ({ cutMs }) => {
+  it.each<{ cutMs: number; skewMs: number; end: object; because: string }>([
+    { cutMs: 1000, skewMs: 0, end: CONFIRMED, because: 'whole seconds are within the two that are promised' },
+    { cutMs: MINUTE, skewMs: 0, end: UNLIKE, because: 'a whole minute looks older than our claim' },
+    { cutMs: MINUTE, skewMs: 5 * MINUTE, end: CONFIRMED, because: 'deployed, clocks are trusted less' },
+  ])('cut off to $cutMs ms, it is found and never posted again: $because', async ({ cutMs, skewMs, end }) => {
     const s = mediumWorld({ script: ['cut_after_save'], cutMs });
+    s.w.deps.timing = { ...TIMING, skewMs };
     s.w.clock.advance(59_999);
-    expect(await s.ending(await s.sent())).toEqual(CONFIRMED);
+    expect(await s.ending(await s.sent())).toEqual(end);
   });
 
   it.each<{ play: MediumPlay; end: object }>([

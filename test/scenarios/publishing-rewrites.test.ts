@@ -83,6 +83,52 @@ describe('what loses nothing is confirmed', () => {
   });
 });
 
+/** The same host and path, led to otherwise: in the text, or in the map. */
+const SHORT = 'Read https://s.test/1';
+const LINK_CHANGES: readonly { sent: string; shown: string; target?: string; because: string }[] = [
+  {
+    sent: 'Read http://x.test/a',
+    shown: SHORT,
+    target: 'https://x.test/a',
+    because: 'the scheme was raised',
+  },
+  {
+    sent: 'Read https://x.test/a/',
+    shown: SHORT,
+    target: 'https://x.test/a',
+    because: 'a slash was taken off',
+  },
+  { sent: 'Read https://x.test/a', shown: SHORT, target: 'https://www.x.test/a', because: 'www. was added' },
+  {
+    ...{ sent: 'Read https://x.test/お茶', shown: SHORT, target: 'https://x.test/%E3%81%8A%E8%8C%B6' },
+    because: 'letters were escaped',
+  },
+  {
+    ...{ sent: 'Read x.test/p?utm_source=k', shown: SHORT, target: 'https://x.test/p' },
+    because: 'a scheme was added and the query taken off',
+  },
+  {
+    ...{ sent: 'Read https://x.test/p?utm_source=k, now', shown: 'Read https://x.test/p, now' },
+    because: 'the query was taken off in the text',
+  },
+  {
+    ...{ sent: '詳しくはhttps://x.test/p?utm=kを見て', shown: '詳しくはhttps://x.test/pを見て' },
+    because: 'it was, and letters follow at once',
+  },
+  {
+    sent: 'Read https://x.test/p now',
+    shown: 'Read https://x.test/p?ref=m now',
+    because: 'a query was added',
+  },
+  {
+    sent: 'Read x.test/p now',
+    shown: 'Read https://x.test/p now',
+    because: 'a scheme was added in the text',
+  },
+  { sent: '詳しくはx.test/p', shown: '詳しくはhttps://x.test/p', because: 'it was, behind other letters' },
+  { sent: 'Read https://X.test:443', shown: 'Read http://x.test/', because: 'scheme, case, port and slash' },
+];
+
 describe('what cannot be undone goes to people, and nothing is written again', () => {
   const LONG = `${'Long tea. '.repeat(30)}End.`;
   it.each<Row & { word: string }>([
@@ -93,6 +139,12 @@ describe('what cannot be undone goes to people, and nothing is written again', (
       because: 'C24: the end was cut off',
     },
     { sent: 'Look 👀', shown: () => 'Look ????', word: 'emoji_lost', because: 'C24: emoji became marks' },
+    {
+      sent: 'Look 👀 https://x.test/p?utm=k',
+      shown: () => 'Look ???? https://x.test/p',
+      word: 'emoji_lost',
+      because: 'C24: emoji became marks, and a link was changed',
+    },
     {
       sent: 'Go \u26a1\ufe0f',
       shown: () => 'Go \u26a1',
@@ -125,6 +177,10 @@ describe('what cannot be undone goes to people, and nothing is written again', (
       word: 'links_hidden',
       because: 'C25: the map leaves one of two out',
     },
+    ...LINK_CHANGES.map(({ sent, shown, target, because }) => ({
+      ...{ sent, shown: () => shown, word: 'link_changed', because: `C25: ${because}` },
+      links: target === undefined ? [] : [{ shown: 'https://s.test/1', target }],
+    })),
   ])('$because', async ({ word, ...row }) => {
     const { end, reasons } = await ended(row);
     expect(end).toEqual({ state: 'handover', reason: 'mismatch', writes: 1, posts: 1 });
@@ -140,7 +196,11 @@ describe('what cannot be undone goes to people, and nothing is written again', (
     s.outside.uploads.set('m1', HASH);
     const intent = await s.sent({ payload: WITH_IMAGE });
     expect(await s.ending(intent)).toEqual({ state: 'handover', reason: 'mismatch', writes: 1, posts: 1 });
-    expect(JSON.stringify(await s.searches(intent))).toContain(`not_comparable:${word}`);
+    const [search] = await s.searches(intent);
+    // It counts against the intent until a person says otherwise, so that it is no near miss.
+    expect(search?.['seen']).toMatchObject([{ near: false, reasons: { payload: `not_comparable:${word}` } }]);
+    // No reference shows at a medium, so that none was looked for.
+    expect(search).toMatchObject({ verdict: 'found', reference: null });
   });
 });
 
@@ -155,6 +215,11 @@ describe('what is another text is no match, and is shown as a near miss', () => 
       theirs: 'New: https://example.test/other',
       because: 'C25: a plain link hides nothing',
     },
+    { ours: 'New: https://x.test/a', theirs: 'New: https://y.test/a', because: 'C25: another host' },
+    { ours: 'New: x.test/a', theirs: 'New: https://x.test/b', because: 'C25: another path' },
+    { ours: 'New: https://x.test', theirs: 'New: https://x.test:8080', because: 'C25: another port' },
+    { ours: 'New: https://x.test/a?b', theirs: 'Old: https://x.test/a', because: 'C25: not only the link' },
+    { ours: 'Tea at five', theirs: 'Tea at \ud83d', because: 'half a character is read, and is another' },
     {
       ours: `New: ${LINK}`,
       theirs: 'New: https://s.test/1',
@@ -168,10 +233,12 @@ describe('what is another text is no match, and is shown as a near miss', () => 
     const other = s.outside.add({ text: theirs, links });
     expect(await s.ending(intent)).toEqual({ state: 'confirmed', reason: null, writes: 2, posts: 1 });
     expect((await s.w.read(intent.id)).externalId).not.toBe(other.id);
-    expect(await s.seenLast(intent)).toContainEqual({
-      ...{ externalId: other.id, near: true },
-      reasons: { author: true, payload: false, parent: true, window: true, binding: 'free' },
-    });
+    expect(await s.seenLast(intent)).toContainEqual(
+      expect.objectContaining({
+        ...{ externalId: other.id, near: true },
+        reasons: { author: true, payload: false, parent: true, window: true, time: true, binding: 'free' },
+      }),
+    );
   });
 
   it.each<Row>([

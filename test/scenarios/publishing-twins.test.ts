@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Intent } from '../../lib/domain/intent.ts';
 import { sweep } from '../../lib/workflow/sweep.ts';
 import { CRASH_MODES, crashes } from '../support/crash.ts';
+import type { Rewriting } from '../support/medium-book.ts';
 import { type MediumWorld, type MediumWorldOptions, mediumWorld } from '../support/medium-world.ts';
 
 const SECOND = { key: 'post-2' };
@@ -80,6 +81,77 @@ describe('two equal posts, each approved', () => {
       await s.w.run({ tenant: 'acme', intentId: other.id, route: 'posts' });
       expect((await s.w.read(other.id)).state).toBe('confirmed');
     }
+  });
+});
+
+describe('two posts that may be shown alike', () => {
+  const EMOJI = /\p{Extended_Pictographic}/gu;
+  const asLink = (target: string) => (text: string) => ({
+    text: text.replace(/(?:https?:\/\/)?x\.test\S*/i, 'https://s.test/1'),
+    links: [{ shown: 'https://s.test/1', target }],
+  });
+
+  it.each<{
+    one: string;
+    two: string;
+    lossy: boolean;
+    text: NonNullable<Rewriting['text']>;
+    because: string;
+  }>([
+    {
+      ...{ one: 'Sale now 🎉', two: 'Sale now', lossy: true, because: 'emoji are dropped' },
+      text: (text) => ({ text: text.replace(EMOJI, '').trimEnd() }),
+    },
+    {
+      ...{
+        one: 'Up or down 👍',
+        two: 'Up or down ????',
+        lossy: true,
+        because: 'emoji become question marks',
+      },
+      text: (text) => ({ text: text.replace(EMOJI, '????') }),
+    },
+    {
+      ...{
+        one: 'Read https://x.test/p?utm=k',
+        two: 'Read https://x.test/p',
+        lossy: true,
+        because: 'a query is taken off',
+      },
+      text: (text) => ({ text: text.replace(/\?utm\S*/, '') }),
+    },
+    {
+      ...{ one: 'Read https://x.test', two: 'Read x.test', lossy: false, because: 'a scheme is added' },
+      text: asLink('https://x.test/'),
+    },
+    {
+      ...{
+        one: 'Read https://X.test/a',
+        two: 'Read X.test/a',
+        lossy: false,
+        because: 'a scheme is added, with case',
+      },
+      text: asLink('https://X.test/a'),
+    },
+  ])('the post of the first never confirms the second: $because', async ({ one, two, lossy, text }) => {
+    const s = mediumWorld({ script: ['cut_after_save', 'cut_before_save'], rewriting: { text } });
+    const first = await s.sent({ payload: { text: one, visibility: 'public' } });
+    const second = await s.sent({ ...SECOND, payload: { text: two, visibility: 'public' } });
+    expect(pair([await s.w.read(second.id)])).toEqual([
+      { state: 'ready', externalId: null, waitsFor: first.id },
+    ]);
+    await s.w.run({ tenant: 'acme', intentId: first.id, route: 'posts' });
+    for (let minute = 0; minute < 5; minute += 1) {
+      s.w.clock.advance(61_000);
+      await sweep(s.w.deps).runOnce();
+      await s.w.drain();
+    }
+    const [a, b] = [await s.w.read(first.id), await s.w.read(second.id)];
+    // Loss-free, both are posted in their turn; else people look at the first, and the second goes on waiting.
+    expect([a.state, b.state]).toEqual(lossy ? ['handover', 'ready'] : ['confirmed', 'confirmed']);
+    expect(s.outside.book().map(({ id }) => id)).toEqual(
+      lossy ? [expect.any(String)] : [a.externalId, b.externalId],
+    );
   });
 });
 

@@ -3,13 +3,15 @@
  * `publishing-requirements.test.ts`. Writes and posts are counted at the medium.
  */
 import { describe, expect, it } from 'vitest';
+import { medium } from '../../lib/providers/medium.ts';
+import { registryOf } from '../../lib/providers/registry.ts';
 import type { Transport } from '../../lib/providers/transport.ts';
 import { runInput } from '../../lib/workflow/runs.ts';
 import { NOW } from '../support/kit.ts';
 import type { MediumFault, MediumPlay } from '../support/medium-plays.ts';
 import { OUR_ID } from '../support/medium-scripted.ts';
 import { OTHER_ID } from '../support/medium-view.ts';
-import { mediumWorld, POST, TEXT } from '../support/medium-world.ts';
+import { mediumWorld, POST, postsRoute, TEXT } from '../support/medium-world.ts';
 
 const MINUTE = 60_000;
 /** Z 15 000 + D 500 + L 300. */
@@ -36,7 +38,7 @@ describe('P15 created, then no answer', () => {
     const intent = await s.sent();
     await s.ending(intent);
     const { receipt, externalId } = await s.w.read(intent.id);
-    const checks = ['author', 'externalId', 'media', 'parent', 'payload', 'publicUrl', 'visibility'];
+    const checks = ['author', 'externalId', 'media', 'parent', 'payload', 'publicUrl', 'time', 'visibility'];
     expect(Object.keys(receipt?.checks ?? {}).sort()).toEqual(checks);
     expect(receipt?.url).toBe(`http://127.0.0.1:4/@tea.example/${externalId}`);
     const tokens = (isApi: boolean) =>
@@ -125,10 +127,13 @@ describe('P15 another parent', () => {
       const elsewhere = s.outside.add({ text: TEXT, parent: other });
       expect(await s.ending(intent)).toEqual({ state: 'confirmed', reason: null, writes: 2, posts: 1 });
       expect((await s.w.read(intent.id)).externalId).not.toBe(elsewhere.id);
-      expect(await s.seenLast(intent)).toContainEqual({
-        ...{ externalId: elsewhere.id, near: true },
-        reasons: { author: true, payload: true, parent: false, window: true, binding: 'free' },
-      });
+      expect(await s.seenLast(intent)).toContainEqual(
+        expect.objectContaining({
+          ...{ externalId: elsewhere.id, near: true, createdAt: '2026-11-30T09:00:00.000Z' },
+          url: `http://127.0.0.1:4/@tea.example/${elsewhere.id}`,
+          reasons: { author: true, payload: true, parent: false, window: true, time: true, binding: 'free' },
+        }),
+      );
     },
   );
 
@@ -173,6 +178,38 @@ describe('P15 the public page', () => {
       const end = await s.ending(await s.sent());
       expect(end).toEqual({ state: 'handover', reason, writes: 1, posts: 1 });
     }
+  });
+
+  it.each<{ page: MediumFault; failedChecks: string[] }>([
+    { page: 'page_404', failedChecks: ['publicUrl'] },
+    { page: 'one_deleted', failedChecks: ['publicUrl', 'payload', 'media', 'visibility'] },
+  ])('$page: people are told that exactly $failedChecks do not hold', async ({ page, failedChecks }) => {
+    const s = mediumWorld();
+    const intent = await s.sent();
+    s.outside.faults.set(page, Infinity);
+    await s.ending(intent);
+    const { handover } = await s.w.read(intent.id);
+    expect([...(handover?.failedChecks ?? [])].sort()).toEqual([...failedChecks].sort());
+    const { items } = await s.w.ledger.evidence({ tenant: 'acme', intentId: intent.id }, 100, null);
+    const readback = items.find((each) => each.kind === 'readback');
+    expect(readback?.facts['failedChecks']).toEqual(handover?.failedChecks);
+  });
+
+  it('that no look visited confirms nothing', async () => {
+    const s = mediumWorld();
+    const intent = await s.sent();
+    const blindfold: typeof medium.read = async (...asked) => {
+      const lookup = await medium.read(...asked);
+      if (lookup.kind === 'failed') return lookup;
+      const records = lookup.records.map(({ content: { page: _page, ...content }, ...record }) => ({
+        ...record,
+        content,
+      }));
+      return { ...lookup, records };
+    };
+    s.w.deps.routes = registryOf([postsRoute('http://127.0.0.1:4', {})], [{ ...medium, read: blindfold }]);
+    expect(await s.ending(intent)).toEqual({ ...CONFIRMED, state: 'handover', reason: 'mismatch' });
+    expect((await s.w.read(intent.id)).handover?.failedChecks).toEqual(['publicUrl']);
   });
 
   it('that is not there yet is waited for, as long as the medium may take', async () => {

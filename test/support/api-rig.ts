@@ -200,7 +200,11 @@ const ROUTES = {
         route('keyed', 'tokyo-1', { keyField: 'order_id' }),
         route('free', 'tokyo-1', { action: 'reserve-freely' }),
         route('free-osaka', 'osaka-1', { action: 'reserve-freely' }),
-        route('free-production', 'tokyo-1', { action: 'reserve-freely', environment: 'production' }),
+        route('free-production', 'tokyo-1', {
+          ...{ action: 'reserve-freely', environment: 'production' },
+          // A warehouse knows no environments: at one address it would be one account in two.
+          baseUrl: 'http://127.0.0.1:2',
+        }),
         route('lapsed', 'tokyo-1', { action: 'reserve-later' }, '2020-01-01T00:00:00Z'),
         route('posts', '900001', { provider: 'medium', action: 'post', publicHosts: ['127.0.0.1:1'] }),
         route('bluesky', DID, { provider: 'bluesky', action: 'post-there', publicHosts: ['127.0.0.1:1'] }),

@@ -36,7 +36,8 @@ export function matches(shown: unknown, answer: unknown): boolean {
   });
 }
 
-function textMatches(shown: string, answer: string): boolean {
+/** Whether `answer` is the text shown, where … stands for anything. */
+export function textMatches(shown: string, answer: string): boolean {
   const parts = shown.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`, 's').test(answer);
 }

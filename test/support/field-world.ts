@@ -104,8 +104,9 @@ export function answerOf(
 }
 
 /** A whole answer to a look. */
-export function shown(status: number, body: unknown): LookAnswer {
-  return { kind: 'answered', status, body: typeof body === 'string' ? body : JSON.stringify(body) };
+export function shown(status: number, body: unknown, retryAfter?: string): LookAnswer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { kind: 'answered', status, body: text, ...(retryAfter === undefined ? {} : { retryAfter }) };
 }
 
 /** The honest answer with its text changed; a failed look stays as it is. */

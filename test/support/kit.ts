@@ -46,7 +46,7 @@ export function routeTo(baseUrl: string, change: Partial<Route> = {}): Route {
   };
 }
 
-export const UNKNOWN_RESULT: WriteResult = {
+export const UNKNOWN_RESULT: Extract<WriteResult, { kind: 'unknown' }> = {
   kind: 'unknown',
   code: 'timeout',
   startedAt: NOW,
@@ -161,6 +161,7 @@ export function intentOf(change: Partial<Intent> = {}): Intent {
     acknowledgedId: null,
     searches: 0,
     searchingSince: null,
+    heldBack: null,
     unknownSince: null,
     lastSearch: null,
     absentSince: null,

@@ -50,11 +50,11 @@ export function manyRuns(s: MediumWorld) {
       }
     },
     /** Posts with texts of their own. */
-    submit: async (count: number, name: string): Promise<string[]> => {
+    submit: async (count: number, name: string, route: string): Promise<string[]> => {
       const ids: string[] = [];
       for (let number = 0; number < count; number += 1) {
         const payload = { text: `${name} ${number}`, visibility: 'public' } as const;
-        ids.push((await s.submitted({ key: `${name}-${number}`, payload })).id);
+        ids.push((await s.submitted({ route, key: `${name}-${number}`, payload })).id);
       }
       enlist();
       return ids;
@@ -66,11 +66,18 @@ export function manyRuns(s: MediumWorld) {
   };
 }
 
+/** Calls of searches, in the account of a crowd. */
+export const ALLOWED_PER_MINUTE = 300;
+
 export interface Crowd {
   readonly lost: number;
-  /** After which the fresh ones are sent, their answers lost. */
+  /** After which the fresh ones are sent. */
   readonly minutes: number;
   readonly fresh: number;
+  /** What becomes of the first write of a fresh one; a second one is answered. */
+  readonly play?: MediumPlay;
+  /** How long the medium takes to list a post, and its route says so. */
+  readonly visibilityLagMs?: number;
   readonly world?: WorldOptions;
 }
 
@@ -82,18 +89,20 @@ export interface CrowdCost {
   readonly writes: number;
 }
 
-/** Posts that were never saved, on a route where nothing proves that; then some that were saved. */
-export async function crowd({ lost, minutes, fresh, world = {} }: Crowd): Promise<CrowdCost> {
+/** Posts that were never saved, on a route where nothing proves that; then some on a route where they can be sent again. */
+export async function crowd(wish: Crowd): Promise<CrowdCost> {
+  const { lost, minutes, fresh, play = 'cut_after_save', visibilityLagMs = 0, world = {} } = wish;
   const script = [
     ...Array.from({ length: lost }, (): MediumPlay => 'cut_before_save'),
-    ...Array.from({ length: fresh }, (): MediumPlay => 'cut_after_save'),
+    ...Array.from({ length: fresh }, () => play),
   ];
-  const s = mediumWorld({ script, route: { visibilityLagMs: null }, world });
+  const lags = { visibilityLagMs, route: { visibilityLagMs: null }, route2: { visibilityLagMs } };
+  const s = mediumWorld({ script, ...lags, callsPerMinute: ALLOWED_PER_MINUTE, world });
   const runs = manyRuns(s);
-  await runs.submit(lost, 'lost');
+  await runs.submit(lost, 'lost', 'posts');
   await runs.goOn(minutes);
   const mostCallsPerMinute = Math.max(...callsByMinute(s));
-  const ids = await runs.submit(fresh, 'fresh');
+  const ids = await runs.submit(fresh, 'fresh', 'posts-2');
   let minutesOfTheFresh: number | null = null;
   for (let minute = 1; minute <= 20 && minutesOfTheFresh === null; minute += 1) {
     await runs.goOn(1);

@@ -14,6 +14,10 @@ import { type World, type WorldOptions, world } from './world.ts';
 export interface MediumWorldOptions extends MediumSettings {
   readonly policy?: Partial<Policy>;
   readonly route?: Partial<Route>;
+  /** Calls of searches that the medium allows in a minute; as it promises unless told. */
+  readonly callsPerMinute?: number;
+  /** A second route, `posts-2`, to the same account. */
+  readonly route2?: Partial<Route>;
   readonly world?: WorldOptions;
 }
 
@@ -37,13 +41,19 @@ const EAGER: Policy = {
 export function mediumWorld(options: MediumWorldOptions = {}) {
   const made: { outside?: ScriptedMedium } = {};
   const route = postsRoute(BASE_URL, options);
+  const { callsPerMinute } = options;
+  const limit = callsPerMinute === undefined ? {} : { rateLimitPerMinute: callsPerMinute };
   const w = world({
     ...options.world,
     beside: (clock) => {
       const outside = scriptedMedium(clock, options);
       made.outside = outside;
       return {
-        ...{ baseUrl: BASE_URL, routes: [route], providers: [medium] },
+        ...{
+          baseUrl: BASE_URL,
+          routes: [route, { ...route, name: 'posts-2', ...options.route2 }],
+          providers: [{ ...medium, promise: { ...medium.promise, ...limit } }],
+        },
         ...{ transport: outside.transport, get: outside.get },
       };
     },

@@ -44,6 +44,8 @@ export interface ScriptedWarehouse {
   /** Reservations of an order that exist by now. */
   readonly effects: (orderId: string) => number;
   readonly posts: () => number;
+  /** When they arrived, ms. */
+  readonly postedAt: readonly number[];
   readonly gets: () => number;
   /** Lies or failures of the next GETs, first come first served; a function sees the honest answer. */
   readonly views: ((honest: Record<string, unknown>) => Awaited<ReturnType<ReadOnce>>)[];
@@ -64,6 +66,7 @@ interface Options {
 export function scriptedWarehouse({ clock, script, keyed, account = 'tokyo-1' }: Options): ScriptedWarehouse {
   const book: Reservation[] = [];
   const counts = { posts: 0, gets: 0 };
+  const postedAt: number[] = [];
   const hits = new Map<string, number>();
   const views: ScriptedWarehouse['views'] = [];
   const existing = (orderId: string) =>
@@ -86,6 +89,7 @@ export function scriptedWarehouse({ clock, script, keyed, account = 'tokyo-1' }:
       play.answer !== 'created' && play.answer.kind === 'not_connected' ? null : await request.lastCheck();
     if (refusal !== null) return { kind: 'not_connected', detail: `withheld:${refusal}` };
     counts.posts += 1;
+    postedAt.push(clock.now());
     hits.set(name, (hits.get(name) ?? 0) + 1);
     if (play.answer !== 'created' && play.answer.kind === 'sent_no_answer')
       await clock.sleep(request.timeoutMs);
@@ -114,6 +118,7 @@ export function scriptedWarehouse({ clock, script, keyed, account = 'tokyo-1' }:
     reader: () => get,
     effects: (orderId) => existing(orderId).length,
     posts: () => counts.posts,
+    postedAt,
     gets: () => counts.gets,
     views,
     add: (orderId, body) => {

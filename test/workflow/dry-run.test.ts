@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Intent, Verdict } from '../../lib/domain/intent.ts';
 import { MAX_SEARCHES } from '../../lib/domain/reconciliation.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { dryRunView } from '../../lib/operations/dry-run-view.ts';
 import type { Lookup, Provider } from '../../lib/providers/provider.ts';
 import { registryOf } from '../../lib/providers/registry.ts';
 import { warehouse } from '../../lib/providers/warehouse.ts';
@@ -308,10 +309,14 @@ async function stepped({ w, id }: Scene): Promise<Next> {
   return { do: answer?.next === 'send' ? 'send' : 'wait', reason: null };
 }
 
+/** An empty list is a promise: nothing is left that stands against a write. */
+const saysThatOneMayLeave = ({ sendRefusals }: DryRun): boolean => sendRefusals?.length === 0;
+
 describe.each(CASES)('$name', ({ scene, verdict, next, because }) => {
   test(`is ${verdict}, and nothing is written anywhere`, async () => {
     const run = await dry(await scene());
     expect({ verdict: run.looked?.facts.verdict, next: run.next }, because).toEqual({ verdict, next });
+    expect(saysThatOneMayLeave(run), String(run.sendRefusals)).toBe(next.do === 'send');
   });
 
   test(`then the steps do as it said: ${next.do}`, async () => {
@@ -337,13 +342,42 @@ test('a single match is shown with every check, and with what was read back', as
   expect(looked?.readback?.matched).toEqual([{ externalId: 'R-1', checks }]);
 });
 
+test('a search says nothing of a public page, a readback always does', async () => {
+  const one = await dry(await posted({ script: ['cut_after_save'] }, () => undefined));
+  const checks = { author: true, payload: true, media: true, parent: true, visibility: true, time: true };
+  expect(one.looked?.seen.matched.map((each) => each.checks)).toEqual([checks]);
+  expect(one.looked?.readback?.matched.map((each) => each.checks)).toEqual([{ ...checks, publicUrl: true }]);
+  const two = await dry(await posted({ script: ['delivered_twice_unanswered'] }, () => undefined));
+  expect(two.looked?.seen.matched.map((each) => each.checks)).toEqual([checks, checks]);
+});
+
+test('a twin that waits says so, and for whom', async () => {
+  const s = mediumWorld({ script: ['cut_before_save'] });
+  const first = await s.sent();
+  const twin = await s.submitted({ key: 'post-2' });
+  await s.w.steps['Send']?.(runInput(twin));
+  const scene: Scene = { w: s.w, id: twin.id, book: () => [s.outside.posts.length, s.outside.book().length] };
+  expect(dryRunView(await dry(scene))).toMatchObject({
+    sendRefusals: ['waits_for_another'],
+    waitsFor: first.id,
+    next: { do: 'wait', reason: 'waits_for_another' },
+  });
+});
+
+test('what a person decides first is not said to be free to leave', async () => {
+  const scene = await put(await sent('swallowed'), {
+    ...{ state: 'handover', handover: { reason: 'reopened', candidates: [], at: NOW } },
+  });
+  expect((await dry(scene)).sendRefusals?.[0]).toBe('handed_over');
+});
+
 test('where identity is content, near misses are shown with what does not agree', async () => {
   const scene = await posted({ script: ['cut_before_save'] }, ({ outside }) => {
     outside.add({ text: 'Cake at five.' });
     outside.add({ text: POST.text, parent: '37' });
   });
   const { looked, next } = await dry(scene);
-  expect(looked?.reference).toBeNull();
+  expect(looked?.facts.reference).toBeNull();
   expect(looked?.seen.matched).toEqual([]);
   const reasons = (looked?.seen.shown ?? []).map((each) => each as { near: boolean; reasons: object });
   expect(reasons.map(({ near }) => near)).toEqual([true, true]);
@@ -440,7 +474,9 @@ describe('in every other state', () => {
     const w = world();
     const { id } = await w.begin();
     const scene: Scene = { w, id, book: () => [w.outside.posts(), w.outside.effects(ORDER)] };
-    expect((await dry(await put(scene, change))).next).toEqual(next);
+    const run = await dry(await put(scene, change));
+    expect(run.next).toEqual(next);
+    expect(saysThatOneMayLeave(run), String(run.sendRefusals)).toBe(next.do === 'send');
   });
 
   test('without its approval it waits for that', async () => {

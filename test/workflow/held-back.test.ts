@@ -1,6 +1,7 @@
 /** A search for which its account's minute has no room is not made, and costs the intent nothing but time. */
 import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { explain } from '../../lib/operations/explanation.ts';
 import { dryRun } from '../../lib/workflow/dry-run.ts';
 import { runInput } from '../../lib/workflow/runs.ts';
 import type { MediumPlay } from '../support/medium-plays.ts';
@@ -32,6 +33,9 @@ describe('a search that is held back', () => {
     expect(await s.searches(intent)).toEqual([]);
     expect((held.dueAt ?? 0) - s.w.clock.now()).toBeLessThanOrEqual(60_000 + s.w.deps.timing.graceMs);
     expect(s.w.logged.map((each) => each.event)).toContain('search_held_back');
+    expect(explain(held)).toContain(
+      'The next look waits, because the account has had its calls of the minute.',
+    );
     s.room.full = false;
     expect(await s.ending(intent)).toEqual(LATE);
   });
@@ -101,6 +105,6 @@ it('people who ask what a look would find are not held back, and nothing is coun
   const run = await dryRun(s.w.deps)(runInput(intent));
   expect(run?.looked?.facts.verdict).toBe('found');
   const account = { provider: 'medium', account: '900001', environment: intent.environment };
-  const minute = { minute: Math.floor(s.w.clock.now() / 60_000), upTo: 1 };
+  const minute = { minute: Math.floor(s.w.clock.now() / 60_000), upTo: 1, calls: null };
   expect(await s.w.ledger.beginSearch(account, minute)).toBe(1);
 });

@@ -12,6 +12,9 @@ import type { PLAYS } from '../support/scripted-warehouse.ts';
 import { ORDER, type World, type WorldOptions, world } from '../support/world.ts';
 
 const MINUTE = 60_000;
+const DAY_MINUTES = 1440;
+/** The shortest time between two openings where a token was refused. */
+const BETWEEN_MS = 5 * MINUTE;
 const PASSWORD = 'abcd-efgh-ijkl-mnop';
 
 interface Scene extends World {
@@ -82,6 +85,12 @@ async function told(w: World, intent: Intent): Promise<unknown[]> {
   return items.filter((each) => each.kind === 'session').map((each) => each.facts);
 }
 
+function keeperOf(w: World) {
+  const way = w.deps.routes.find('acme', 'warehouse');
+  if (way === undefined) throw new Error('The world has no route.');
+  return { way, sessions: w.deps.sessions };
+}
+
 describe('a session that opens', () => {
   it('carries ten writes, and a new one is opened after its end', async () => {
     const w = scene();
@@ -135,10 +144,55 @@ describe('a session that opens', () => {
   });
 
   it('is forgotten when the server says that it is over', async () => {
+    const w = scene(['plain', 'refused']);
+    expect(await w.settle(orderOf('PO-1'))).toMatchObject({ state: 'confirmed' });
+    w.clock.advance(BETWEEN_MS);
+    expect(await w.settle(orderOf('PO-2'))).toMatchObject({ state: 'rejected' });
+    expect(await w.settle(orderOf('PO-3'))).toMatchObject({ state: 'confirmed' });
+    expect(w.sent).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('is followed by another only after five minutes when it is refused at once, and what waits is sent then', async () => {
     const w = scene(['refused']);
     expect(await w.settle(orderOf('PO-1'))).toMatchObject({ state: 'rejected' });
-    expect(await w.settle(orderOf('PO-2'))).toMatchObject({ state: 'confirmed' });
-    expect(w.sent).toEqual(['Bearer token-1', 'Bearer token-2']);
+    const waiting = await w.settle(orderOf('PO-2'));
+    expect(waiting).toMatchObject({ state: 'ready', attempts: [] });
+    expect(await told(w, waiting)).toEqual([{ said: 'failed', reason: 'session_over_early' }]);
+    w.clock.advance(BETWEEN_MS - 1);
+    expect(await w.settle(orderOf('PO-3'))).toMatchObject({ state: 'ready', attempts: [] });
+    expect(w.limits).toHaveLength(1);
+    w.clock.advance(1);
+    expect(await w.settle(orderOf('PO-4'))).toMatchObject({ state: 'confirmed' });
+    expect(await w.untilQuiet(waiting.id)).toMatchObject({ state: 'confirmed', attempts: [{ number: 1 }] });
+  });
+
+  it('of a server that refuses every token is asked for less often than its 300 a day', async () => {
+    const w = scene();
+    const { way, sessions } = keeperOf(w);
+    for (let minute = 0; minute < DAY_MINUTES; minute += 1) {
+      const opening = await sessions.open(way, PASSWORD, 1000);
+      if (opening.kind === 'open') sessions.drop(way, opening.headers);
+      w.clock.advance(MINUTE);
+    }
+    expect(w.limits).toHaveLength(DAY_MINUTES / 5);
+    expect(w.limits.length).toBeLessThan(300);
+  });
+
+  it('that was opened meanwhile is kept when a late answer refuses the one before', async () => {
+    const w = scene();
+    const { way, sessions } = keeperOf(w);
+    const headers = async () => {
+      const opening = await sessions.open(way, PASSWORD, 1000);
+      return opening.kind === 'open' ? opening.headers : {};
+    };
+    const first = await headers();
+    w.clock.advance(BETWEEN_MS);
+    sessions.drop(way, first);
+    const second = await headers();
+    sessions.drop(way, first);
+    expect(await headers()).toBe(second);
+    sessions.drop(way, second);
+    expect(await sessions.open(way, PASSWORD, 1000)).toMatchObject({ error: 'session_over_early' });
   });
 
   it.each(['unavailable', 'lost', 'cut', 'saved500', 'away'] as const)(
@@ -230,8 +284,7 @@ describe('a session that does not open', () => {
     const w = scene(['swallowed'], { policy: { ...POLICY, resend: 'after_search' } });
     const { id, input } = await w.begin();
     await w.steps['Send']?.(input);
-    const way = w.deps.routes.find('acme', 'warehouse');
-    if (way !== undefined) w.deps.sessions.drop(way);
+    w.secret.value = 'a new password';
     w.plan.push(failing('session_timeout'));
     expect(await w.run(input)).toBe('succeeded');
     expect(await w.read(id)).toMatchObject({ state: 'unknown', attempts: [{ number: 1 }] });
