@@ -73,6 +73,12 @@ export function payloadDigest(payload: JsonObject): string {
 
 export class NotCanonical extends Error {
   override readonly name = 'NotCanonical';
+  /** JSON pointer to what of the request it speaks of. */
+  readonly pointer: string;
+  constructor(message: string, pointer = '/payload') {
+    super(message);
+    this.pointer = pointer;
+  }
 }
 
 type TextRule = (text: string) => string;

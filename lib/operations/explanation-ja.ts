@@ -47,7 +47,7 @@ export const JAPANESE: Words = {
     only_the_page:
       'ほかはすべて一致しています。公開ページの表示が遅れているだけなら、もう一度調べると確定できることがあります。',
     held_back: 'このアカウントの1分あたりの呼び出し回数を使い切ったため、調べるのを待っています。',
-    waits_for_twin: '同じ内容を求める依頼 {id} を待っています。',
+    waits_for_twin: '結果の見分けがつかない依頼 {id} を待っています。',
     waits_elsewhere: '先に決着すべき別の依頼を待っています。',
     waits_for_original: '訂正の対象である依頼 {id} が決着するのを待っています。',
     corrects: '依頼 {id} を訂正するものです。',
@@ -91,7 +91,7 @@ export const JAPANESE: Words = {
     contrary_evidence: '存在しないとされていた反映を示す証拠があります',
     second_effect: '2件目の反映が見つかりました',
     audit_incomplete: 'ほかに反映がないかを調べましたが、確かめきれませんでした',
-    twin_undetermined: '同じ内容の依頼が、反映されたかどうか確定しないまま終了しました',
+    twin_undetermined: '結果の見分けがつかない依頼が、反映されたかどうか確定しないまま終了しました',
     cannot_compensate: '訂正の対象を、相手先ではもう取り消せません。何も送信していません',
     reopened: '終了した依頼を、人が再開しました',
     cannot_run: '処理が進んでいません',

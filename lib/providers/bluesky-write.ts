@@ -22,6 +22,7 @@ export function writeOf(
   if (parent !== (reply?.parent.uri ?? null)) {
     throw new NotCanonical(
       'Cannot post: parent must equal reply.parent.uri, and both are left out of a post.',
+      '/parent',
     );
   }
   if (!DID.test(account)) throw new NotCanonical('Cannot post: the account of the route is no DID.');

@@ -51,7 +51,7 @@ export const MEDIUM_REWRITES: readonly TextRewrite[] = [
 /** A text that is cut shows this many code points; whatever is shorter was not cut. */
 export const SHORTEST_CUT = 280;
 /** How a link looks whose target is hidden; no other link hides one. */
-export const SHORT_LINK = /https:\/\/s\.test\/\d/;
+export const SHORT_LINK = /https:\/\/s\.test\/[A-Za-z0-9]/;
 
 /** Images: other bytes are made of them, and the last ones may be missing. */
 export const MEDIUM_IMAGES = { reencoded: true } as const;

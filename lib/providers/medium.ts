@@ -47,7 +47,10 @@ export const medium = defineProvider({
 /** Refuses, at acceptance, a parent that can be no post: the medium would refuse it after it was signed. */
 function render(payload: JsonObject, _: string, { account, parent }: Target): FrozenRequest {
   if (parent !== null && !mediumId.safeParse(parent).success) {
-    throw new NotCanonical('Cannot post: parent must be the id of a post at the medium, which is digits.');
+    throw new NotCanonical(
+      'Cannot post: parent must be the id of a post at the medium, which is digits.',
+      '/parent',
+    );
   }
   const { text, media, visibility } = mediumPayload.parse(payload);
   return {
@@ -112,7 +115,26 @@ function textAgrees(asked: string, text: string, { links }: ShownPost): Agreemen
   const readings = text.includes('&') ? [MEDIUM_REWRITES, WITHOUT_ENTITIES] : [MEDIUM_REWRITES];
   const found = readings.map((rewrites) => agreementOf(compareText(asked, text, { rewrites, links }), text));
   const best = found.find((each) => each === true) ?? found.find((each) => each !== false);
-  return best ?? (leadsNearly(asked, text, readings, links) ? 'not_comparable:link_changed' : false);
+  if (best !== undefined) return best;
+  if (leadsNearly(asked, text, readings, links)) return 'not_comparable:link_changed';
+  return hasLinkAdded(asked, text, readings, links) ? 'not_comparable:link_added' : false;
+}
+
+/** A short link of the medium's own behind the text, as some add for what is attached to a post. */
+const LINK_BEHIND = new RegExp(`\\s+${SHORT_LINK.source}\\S*$`, 'u');
+
+function hasLinkAdded(
+  asked: string,
+  text: string,
+  readings: readonly (readonly TextRewrite[])[],
+  links: ShownPost['links'],
+): boolean {
+  const without = plainText(text).replace(LINK_BEHIND, '');
+  if (without === plainText(text)) return false;
+  const known = links.filter(({ shown }) => without.includes(shown));
+  return readings.some(
+    (rewrites) => compareText(asked, without, { rewrites, links: known }).kind === 'equal',
+  );
 }
 
 const WITHOUT_ENTITIES = MEDIUM_REWRITES.filter((each) => each !== 'html_entities');

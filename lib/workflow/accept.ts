@@ -151,7 +151,7 @@ function build(deps: Deps, submission: Submission, way: Way, now: number): Inten
     return newRequest(deps, submission, way, now);
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
-    return { kind: 'invalid', faults: [{ pointer: '/payload', detail: error.message }] };
+    return { kind: 'invalid', faults: [{ pointer: error.pointer, detail: error.message }] };
   }
 }
 

@@ -28,8 +28,10 @@ export function inTime(
   { externalId, createdAt }: ProviderRecord,
 ): boolean | undefined {
   const { referenceShown, clockSkewMs } = provider.promise;
-  if (referenceShown || createdAt === undefined) return undefined;
+  if (referenceShown) return undefined;
   const answered = acknowledgedIds(intent).includes(externalId);
+  // Found by its content, and nobody knows when it was made: not ours for certain.
+  if (createdAt === undefined) return provider.promise.search?.by === 'content' ? answered : undefined;
   return answered || canBeOfAnAttempt(intent, createdAt, timing, clockSkewMs);
 }
 

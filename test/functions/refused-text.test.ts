@@ -140,7 +140,7 @@ test.each([
 ])('%s is refused in words that say what to do', async (_, body) => {
   const detail = 'Cannot post: parent must equal reply.parent.uri, and both are left out of a post.';
   const answer = await submit(JSON.stringify({ route: 'bluesky', ...body }));
-  await refused(answer, { errors: [{ pointer: '/payload', detail }] });
+  await refused(answer, { errors: [{ pointer: '/parent', detail }] });
 });
 
 test('whole characters are taken however they are written, the replacement character as its escape', async () => {

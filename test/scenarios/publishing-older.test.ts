@@ -5,8 +5,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Intent } from '../../lib/domain/intent.ts';
 import { decide } from '../../lib/operations/decide.ts';
+import { medium } from '../../lib/providers/medium.ts';
+import { warehouse } from '../../lib/providers/warehouse.ts';
+import { inTime } from '../../lib/workflow/candidates.ts';
 import { runInput } from '../../lib/workflow/runs.ts';
-import { NOW, TIMING } from '../support/kit.ts';
+import { ACKNOWLEDGED, attemptOf, intentOf, NOW, routeTo, TIMING } from '../support/kit.ts';
 import { type MediumWorld, mediumWorld, TEXT } from '../support/medium-world.ts';
 
 const MINUTE = 60_000;
@@ -97,5 +100,27 @@ describe('an equal post from before our first claim', () => {
     s.w.deps.timing = { ...TIMING, skewMs: 5 * MINUTE };
     s.outside.add({ text: TEXT, createdAt: NOW - MINUTE, savedAt: NOW - MINUTE });
     expect(await s.ending(await s.sent())).toEqual({ ...ASKED, state: 'confirmed', reason: null });
+  });
+});
+
+describe('a record that tells no time', () => {
+  const lag = { applyDelayMs: 500, visibilityLagMs: 300 };
+  const route = routeTo('http://127.0.0.1:4');
+  const undated = { externalId: 'R-9', account: '900001', reference: null, content: {} };
+  const answered = ACKNOWLEDGED.kind === 'acknowledged' ? ACKNOWLEDGED.externalId : null;
+
+  it.each([
+    { provider: medium, id: 'R-9', ours: false, because: 'found by its content it may be of any time' },
+    { provider: medium, id: answered ?? '', ours: true, because: 'an answer of ours named it' },
+    {
+      provider: warehouse,
+      id: 'R-9',
+      ours: undefined,
+      because: 'our reference shows, and no time is needed',
+    },
+  ])('$ours: $because', ({ provider, id, ours }) => {
+    const intent = intentOf({ attempts: [attemptOf(1, { result: ACKNOWLEDGED })] });
+    const record = { ...undated, externalId: id };
+    expect(inTime({ timing: TIMING }, { route, provider, lag }, intent, record)).toBe(ours);
   });
 });

@@ -166,6 +166,18 @@ describe('what cannot be undone goes to people, and nothing is written again', (
     },
     {
       sent: `See ${LINK} now`,
+      shown: () => 'See https://s.test/AbC now',
+      word: 'links_hidden',
+      because: 'C25: nothing says where a short link of letters leads',
+    },
+    {
+      sent: 'Tea at five.',
+      shown: (text) => `${text} https://s.test/m1`,
+      word: 'link_added',
+      because: 'C25: a link to what is attached was added',
+    },
+    {
+      sent: `See ${LINK} now`,
       shown: () => 'See https://s.test/1 now',
       word: 'links_hidden',
       because: 'C25: nothing says where the link leads',
