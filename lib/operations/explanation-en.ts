@@ -109,7 +109,8 @@ export const ENGLISH: Words = {
     contrary_evidence: 'there is evidence of an effect that was believed not to exist',
     second_effect: 'a second effect was found',
     audit_incomplete: 'the looks for another effect saw too little to tell',
-    twin_undetermined: 'an intent whose effect could be taken for its own was closed and its effect never determined',
+    twin_undetermined:
+      'an intent whose effect could be taken for its own was closed and its effect never determined',
     cannot_compensate: 'the provider no longer allows what is to be corrected to be undone; nothing was sent',
     reopened: 'it was closed and a person reopened it',
     cannot_run: 'its runs make no progress',
