@@ -8,6 +8,8 @@ export const REWRITES = [
   'nfd',
   /** Emoji of four bytes become `????`; variation selectors and joiners are dropped. */
   'emoji_to_question',
+  /** Every host without a scheme is shown as `https://` and itself; the link says so. */
+  'expand_urls',
   /** Every http(s) URL becomes `https://s.test/<n>`, each with a number of its own. */
   'shorten_urls',
   /** The same, but nothing shows what a short one stands for. */
@@ -48,6 +50,13 @@ export function rewriteText(
   if (words.has('nfc')) text = text.normalize('NFC');
   if (words.has('nfd')) text = text.normalize('NFD');
   if (words.has('emoji_to_question')) text = withoutEmoji(text);
+  if (words.has('expand_urls')) {
+    text = text.replaceAll(BARE_HOST, (bare) => {
+      const target = `https://${bare}`;
+      links.push({ shown: target, target });
+      return target;
+    });
+  }
   if (words.has('shorten_urls') || words.has('shorten_urls_no_map')) {
     text = text.replaceAll(URL_IN_TEXT, (target) => {
       const shown = `https://s.test/${shorten(target)}`;
@@ -63,6 +72,8 @@ export function rewriteText(
 
 /** Ends before white space, quotes and brackets, and before the full stop of its sentence. */
 const URL_IN_TEXT = /https?:\/\/[^\s<>"'()「」、。]*[^\s<>"'()「」、。.,;:!?]/g;
+const BARE_HOST =
+  /(?<![\w.@/:-])(?:[a-z0-9-]+\.)+[a-z]{2,}(?:\/[^\s<>"'()「」、。]*[^\s<>"'()「」、。.,;:!?])?/gi;
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const EMOJI = /[\p{Extended_Pictographic}\p{Regional_Indicator}\p{Emoji_Modifier}]/gu;
 

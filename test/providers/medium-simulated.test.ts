@@ -153,12 +153,14 @@ describe('a post', () => {
 
   it.each([
     { words: ['html_entities', 'shorten_urls', 'crlf_to_lf', 'trim_end', 'nfd'], broken: [] },
+    { words: ['expand_urls'], broken: [] },
+    { words: ['expand_urls', 'shorten_urls', 'html_entities'], broken: [] },
     { words: ['cut_280', 'html_entities'], broken: ['payload'] },
     { words: ['shorten_urls_no_map'], broken: ['payload'] },
     { words: ['emoji_to_question'], broken: ['payload'] },
   ])('rewritten with $words is found; checks that do not hold: $broken', async ({ words, broken }) => {
     await control('PUT', 'rewrites', words);
-    const text = `${words.join()} café & tea 👀\r\nhttps://example.test/a ${'and so on '.repeat(40)}\n`;
+    const text = `${words.join()} café & tea 👀\r\nhttps://example.test/a and bare.test/b ${'and so on '.repeat(40)}\n`;
     const of = intent(text);
     const id = idOf(await send(of));
     await fetch(`${url}/control/rewrites`, { method: 'PUT', body: '[]' });

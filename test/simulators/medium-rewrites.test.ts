@@ -47,6 +47,16 @@ const ROWS: readonly Row[] = [
     ...{ links: [link(1, 'http://例え.test/')], because: 'a bare host is left alone' },
   },
   {
+    ...{ on: ['expand_urls'], sent: 'See a.test/x, or https://b.test. Mail ann@c.test at 3.5' },
+    shown: 'See https://a.test/x, or https://b.test. Mail ann@c.test at 3.5',
+    links: [{ shown: 'https://a.test/x', target: 'https://a.test/x' }],
+    because: 'a host without a scheme gets one',
+  },
+  {
+    ...{ on: ['expand_urls', 'shorten_urls'], sent: 'See a.test/x', shown: 'See https://s.test/1' },
+    ...{ links: [link(1, 'https://a.test/x')], because: 'and is shortened like any other' },
+  },
+  {
     ...{ on: ['shorten_urls_no_map'], sent: 'See https://a.test/', shown: 'See https://s.test/1' },
     because: 'nothing tells what it stands for',
   },
