@@ -69,6 +69,7 @@ const FORBIDDEN: readonly Forbidden[] = [
   { rule: 'one-sender', from: 'lib/workflow/j1.ts', to: 'lib/providers/transport.ts' },
   { rule: 'one-sender', from: 'functions/j2.ts', to: 'lib/providers/transport.ts' },
   { rule: 'one-sender', from: 'lib/workflow/j3.ts', to: 'lib/providers/session-call.ts' },
+  { rule: 'one-asker', from: 'lib/providers/j4.ts', to: 'lib/providers/bounded-fetch.ts' },
   { rule: 'one-place-for-sockets', from: 'lib/providers/k1.ts', to: 'node:https' },
   { rule: 'no-children', from: 'lib/workflow/l1.ts', to: 'node:worker_threads' },
   { rule: 'one-edge', from: 'lib/operations/m1.ts', to: '@middy/core' },

@@ -14,8 +14,7 @@ describe('time, chance, identity and settings come in as arguments', () => {
     // Deadlines of sockets: their own timers, never the logic's.
     'lib/providers/transport.ts': ['setTimeout'],
     // The one way to look outside.
-    'lib/providers/reader.ts': ['fetch'],
-    'lib/providers/session-call.ts': ['fetch'],
+    'lib/providers/bounded-fetch.ts': ['fetch'],
   };
 
   test.each([

@@ -5,7 +5,7 @@
 import { type Handover, type Intent, lastAttempt } from './intent.ts';
 import { SETTLED } from './lifecycle-states.ts';
 import { DAY_MS, type Lag, type Timing, windowMs } from './promise.ts';
-import { MAX_SEARCHES, MAX_UNKNOWN_MS, nextLookAt, pauseAfter } from './reconciliation.ts';
+import { isOutOfTime, MAX_SEARCHES, nextLookAt, pauseAfter } from './reconciliation.ts';
 
 export interface AuditLook {
   readonly startedAt: number;
@@ -64,7 +64,7 @@ export function isAuditOutOfTime(intent: Intent, timing: Timing, lag: Lag, now: 
   if ((intent.heldBack?.times ?? 0) + 1 < MAX_SEARCHES) return false;
   const shows = windowMs(timing, lag) ?? DAY_MS;
   const due = intent.contraryAt ?? (lastAttempt(intent)?.claimedAt ?? intent.createdAt) + shows;
-  return now - Math.max(due, intent.searchingSince ?? 0) >= MAX_UNKNOWN_MS;
+  return isOutOfTime(Math.max(due, intent.searchingSince ?? 0), now);
 }
 
 /** The last look for another effect saw too little to tell, and people were told. */

@@ -7,7 +7,7 @@ import { DAY_MS, type Lag, type ProviderPromise, type Timing, windowMs } from '.
 import type { Policy } from './route.ts';
 
 export const MAX_SEARCHES = 20;
-export const MAX_UNKNOWN_MS = 7 * DAY_MS;
+const MAX_UNKNOWN_MS = 7 * DAY_MS;
 const LONGEST_PAUSE_MS = DAY_MS / 2;
 const FIRST_PAUSE_MS = 1000;
 
@@ -113,7 +113,12 @@ export function isGone(intent: Intent, startedAt: number, timing: Timing, lag: L
 }
 
 export function isExhausted(looks: number, since: number, now: number): boolean {
-  return looks >= MAX_SEARCHES || now - since >= MAX_UNKNOWN_MS;
+  return looks >= MAX_SEARCHES || isOutOfTime(since, now);
+}
+
+/** For so long that people are asked, also when the looks themselves were held back. */
+export function isOutOfTime(since: number, now: number): boolean {
+  return now - since >= MAX_UNKNOWN_MS;
 }
 
 /** Why the machine can do no more after a look with this verdict, if so. */
@@ -137,12 +142,7 @@ function isProvedInVain(intent: Pick<Intent, 'searches' | 'absentSince'>): boole
   return intent.absentSince !== null && intent.searches + 1 >= MAX_SEARCHES;
 }
 
-/** Searched for so long that people are asked, also when the searches themselves were held back. */
-export function isOutOfTime(intent: Pick<Intent, 'searchingSince' | 'unknownSince'>, now: number): boolean {
-  return isExhausted(0, searchedSince(intent) ?? now, now);
-}
-
-function searchedSince(intent: Pick<Intent, 'searchingSince' | 'unknownSince'>): number | null {
+export function searchedSince(intent: Pick<Intent, 'searchingSince' | 'unknownSince'>): number | null {
   return intent.searchingSince ?? intent.unknownSince;
 }
 

@@ -16,8 +16,6 @@ import {
 import type { Request } from './demo-orders-desk.ts';
 import { type Books, type Call, effectsOf, idOf, isAsApproved, postsOf } from './demo-orders-supplier.ts';
 
-export { type Stated, sumsOf } from './demo-ending.ts';
-
 /** One intent of a scenario, as it stood in the end. */
 export interface Work {
   readonly call: Call;

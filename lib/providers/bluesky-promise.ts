@@ -32,10 +32,21 @@ const SEARCH_CALLS_PER_MINUTE = 300;
 
 const READ_PROBE = 'getRepoStatus names the DID of the account and says that its repository is active here';
 
-const NOT_EXECUTED = BLUESKY_REFUSALS.map(({ status, error, begins }) => ({
-  status,
-  shape: `{"error":"${error}","message":"${begins ?? ''}…"}`,
-}));
+/** Whichever way a post is written. */
+const OF_BOTH = {
+  minQuietMs: 500,
+  applyDelayMs: 60_000,
+  notExecuted: BLUESKY_REFUSALS.map(({ status, error, begins }) => ({
+    status,
+    shape: `{"error":"${error}","message":"${begins ?? ''}…"}`,
+  })),
+  accepted: 'never_answered',
+  readback: ['uri', 'value', 'public page'],
+  rateLimitPerMinute: SEARCH_CALLS_PER_MINUTE,
+  redirects: 'failure',
+  expectContinue: false,
+  cancelUntil: null,
+} as const;
 
 /**
  * Of `putRecord` with `swapRecord: null`. A key holds one record: a second put of the same content changes nothing,
@@ -43,6 +54,7 @@ const NOT_EXECUTED = BLUESKY_REFUSALS.map(({ status, error, begins }) => ({
  * used.
  */
 export const BLUESKY_PROMISE: ProviderPromise = {
+  ...OF_BOTH,
   referenceShown: true,
   uniqueReference: true,
   search: {
@@ -51,17 +63,8 @@ export const BLUESKY_PROMISE: ProviderPromise = {
     maxAgeMs: 'for_ever',
     readProbe: READ_PROBE,
   },
-  minQuietMs: 500,
-  applyDelayMs: 60_000,
   visibilityLagMs: 0,
   clockSkewMs: 0,
-  notExecuted: NOT_EXECUTED,
-  accepted: 'never_answered',
-  readback: ['uri', 'value', 'public page'],
-  rateLimitPerMinute: SEARCH_CALLS_PER_MINUTE,
-  redirects: 'failure',
-  expectContinue: false,
-  cancelUntil: null,
 };
 
 /**
@@ -69,6 +72,7 @@ export const BLUESKY_PROMISE: ProviderPromise = {
  * route without it nothing is ever sent again. What was deleted before it was seen is shown by nothing.
  */
 export const BLUESKY_BY_CONTENT_PROMISE: ProviderPromise = {
+  ...OF_BOTH,
   referenceShown: false,
   uniqueReference: false,
   search: {
@@ -78,15 +82,6 @@ export const BLUESKY_BY_CONTENT_PROMISE: ProviderPromise = {
     maxAgeMs: 'for_ever',
     readProbe: READ_PROBE,
   },
-  minQuietMs: 500,
-  applyDelayMs: 60_000,
   // Of the clock that makes the keys; it counts in microseconds.
   clockSkewMs: 2000,
-  notExecuted: NOT_EXECUTED,
-  accepted: 'never_answered',
-  readback: ['uri', 'value', 'public page'],
-  rateLimitPerMinute: SEARCH_CALLS_PER_MINUTE,
-  redirects: 'failure',
-  expectContinue: false,
-  cancelUntil: null,
 };

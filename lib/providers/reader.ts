@@ -3,6 +3,7 @@
  * A look that failed is `failed` with one word, never an empty answer. This file cannot write, and what
  * only looks imports nothing that can; `transport.ts` takes its limits from here.
  */
+import { boundedFetch } from './bounded-fetch.ts';
 import type { ReadOnce } from './provider.ts';
 
 /** Greatest answer body in bytes, after decompression; an answer of exactly this size still counts. */
@@ -33,58 +34,21 @@ export function reader(options: ReaderOptions): ReadOnce {
     } catch {
       return failed('bad_path');
     }
-    try {
-      return await look(url, options);
-    } catch (error) {
-      return failed(error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : 'unreachable');
-    }
+    const { headers, timeoutMs } = options;
+    const answer = await boundedFetch(
+      url,
+      { method: 'GET', headers },
+      { timeoutMs, maxBytes: MAX_ANSWER_BYTES },
+    );
+    if (answer.kind === 'failed') return answer;
+    const { retryAfter, ...shown } = answer;
+    const asks = retryAfter !== null && retryAfter.length <= MAX_FIELD_CHARS;
+    return { ...shown, ...(asks ? { retryAfter } : {}) };
   };
-}
-
-async function look(url: URL, options: ReaderOptions): Promise<Look> {
-  const response = await fetch(url, {
-    redirect: 'manual',
-    // A connection kept alive may be dead after a pause, and would then fail the next look.
-    headers: { ...options.headers, connection: 'close' },
-    signal: AbortSignal.timeout(options.timeoutMs),
-  });
-  if (response.status >= 300 && response.status < 400) {
-    await response.body?.cancel();
-    return failed('redirected');
-  }
-  const bytes = await bounded(response);
-  if (bytes === null) return failed('too_large');
-  const body = utf8(bytes);
-  if (body === null) return failed('not_text');
-  const { status, headers } = response;
-  const retryAfter = headers.get('retry-after');
-  const asks = retryAfter !== null && retryAfter.length <= MAX_FIELD_CHARS;
-  return { kind: 'answered', status, body, ...(asks ? { retryAfter } : {}) };
-}
-
-/** Null when the body is over the limit; leaving the loop also ends the transfer. */
-async function bounded(response: Response): Promise<Uint8Array | null> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > MAX_ANSWER_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function failed(error: string): Look {
   return { kind: 'failed', error };
-}
-
-/** Exactly the text that was sent, a byte order mark included; null when it is not valid UTF-8. */
-export function utf8(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 /** Visible ASCII, one leading slash, no backslash (URLs read it as a slash) and no fragment. */

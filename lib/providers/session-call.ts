@@ -2,8 +2,9 @@
  * The POST that opens a session: bounded in time and size, never repeated, never redirected, never logged. It is no
  * write, and what only looks cannot hold it: its answer carries a credential that can write.
  */
-import type { AskForSession, SessionAnswer } from './provider.ts';
-import { below, utf8 } from './reader.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import type { AskForSession } from './provider.ts';
+import { below } from './reader.ts';
 
 const MAX_BYTES = 65_536;
 const MS = 1000;
@@ -17,52 +18,32 @@ export interface SessionCallOptions {
 
 export type SessionCall = (options: SessionCallOptions) => AskForSession;
 
-/** Errors: `redirected` (any 3xx), `timeout`, `too_large`, `not_text` (invalid UTF-8), `unreachable` (all other trouble). */
-export const sessionCall: SessionCall = (options) => async (path, body) => {
+/** Errors are those of `boundedFetch`; a path that could leave the base URL is `unreachable`. */
+export const sessionCall: SessionCall =
+  ({ baseUrl, timeoutMs }) =>
+  async (path, body) => {
+    const url = urlOf(baseUrl, path);
+    if (url === null) return { kind: 'failed', error: 'unreachable' };
+    const headers = { 'content-type': 'application/json' };
+    const answer = await boundedFetch(
+      url,
+      { method: 'POST', headers, body },
+      { timeoutMs, maxBytes: MAX_BYTES },
+    );
+    if (answer.kind === 'failed') return answer;
+    const { retryAfter, ...shown } = answer;
+    return { ...shown, retryAfterMs: waitOf(retryAfter) };
+  };
+
+function urlOf(baseUrl: string, path: string): URL | null {
   try {
-    return await ask(below(options.baseUrl, path), body, options.timeoutMs);
-  } catch (error) {
-    return failed(error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : 'unreachable');
+    return below(baseUrl, path);
+  } catch {
+    return null;
   }
-};
-
-async function ask(url: URL, body: string, timeoutMs: number): Promise<SessionAnswer> {
-  const response = await fetch(url, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { 'content-type': 'application/json', connection: 'close' },
-    body,
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  if (response.status >= 300 && response.status < 400) {
-    await response.body?.cancel();
-    return failed('redirected');
-  }
-  const bytes = await bounded(response);
-  if (bytes === null) return failed('too_large');
-  const text = utf8(bytes);
-  if (text === null) return failed('not_text');
-  const { status, headers } = response;
-  return { kind: 'answered', status, body: text, retryAfterMs: waitOf(headers.get('retry-after')) };
-}
-
-/** Null when the body is over the limit; leaving the loop also ends the transfer. */
-async function bounded(response: Response): Promise<Uint8Array | null> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > MAX_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** Seconds only: a date would need the server's clock. */
 function waitOf(text: string | null): number | null {
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) * MS : null;
-}
-
-function failed(error: string): SessionAnswer {
-  return { kind: 'failed', error };
 }

@@ -10,7 +10,8 @@ import * as http from 'node:http';
 import * as net from 'node:net';
 import * as tls from 'node:tls';
 import type { WireReport } from '../domain/write-result.ts';
-import { MAX_ANSWER_BYTES, MAX_FIELD_CHARS, utf8 } from './reader.ts';
+import { utf8 } from './bounded-fetch.ts';
+import { MAX_ANSWER_BYTES, MAX_FIELD_CHARS } from './reader.ts';
 
 export interface WriteRequest {
   /** http or https, without credentials. */

@@ -36,20 +36,18 @@ export function inTime(
 }
 
 /**
- * Where identity is content: the record could not be compared, has another content than was approved, or is too old to
+ * Where identity is content, by its checks: the record could not be compared, has another content than was approved, or is too old to
  * be ours. It may be the effect of another intent, or of a person.
  */
 export function isDoubtful(
-  deps: Pick<Deps, 'timing'>,
-  way: Way,
+  { provider }: Way,
   intent: Intent,
   record: ProviderRecord,
+  checks: Readonly<Record<string, boolean>>,
 ): boolean {
-  const { promise, reasons, verify } = way.provider;
-  if (promise.referenceShown) return false;
-  const agreeing = Object.values(reasons?.(intent, record) ?? {}).every((each) => each === true);
-  const { payload } = verify(intent, record);
-  return !agreeing || payload === false || inTime(deps, way, intent, record) === false;
+  if (provider.promise.referenceShown) return false;
+  if (checks['payload'] === false || checks['time'] === false) return true;
+  return Object.values(provider.reasons?.(intent, record) ?? {}).some((each) => each !== true);
 }
 
 /** Matches, and near misses: the same parent in time with another text, or the same post out of time. */

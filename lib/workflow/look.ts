@@ -22,7 +22,7 @@ export interface Seen extends Readback {
   readonly doubtful?: readonly string[];
 }
 
-/** At most this many ids are kept of one look. */
+/** At most this many ids or records are kept of one look. */
 export const MOST_CANDIDATES = 20;
 
 /** An adapter that throws has failed its lookup; a failed lookup is never zero. */
@@ -50,17 +50,19 @@ export async function look(
     // What people settled as surplus no longer counts against the one that was kept.
     .filter((record) => !intent.surplus.includes(record.externalId));
   const matching = await ownRecords(deps, way, intent, matched);
-  const effects = matching.filter((record) => record.withoutEffect !== true);
+  const effects = matching
+    .filter((record) => record.withoutEffect !== true)
+    .map((record) => ({ record, shown: verified(deps, way, intent, record) }));
   const { complete, authorised } = lookup;
   return {
     ...when,
     failed: false,
     complete,
     authorised,
-    matched: effects.map((record) => verified(deps, way, intent, record)),
+    matched: effects.map(({ shown }) => shown),
     doubtful: effects
-      .filter((record) => isDoubtful(deps, way, intent, record))
-      .map((record) => record.externalId),
+      .filter(({ record, shown }) => isDoubtful(way, intent, record, shown.checks))
+      .map(({ record }) => record.externalId),
     refused: matching.filter((record) => record.withoutEffect === true).map((record) => record.externalId),
     ...cancelLimit(matching),
     shown: await candidatesOf(deps, way, intent, [...records.values()], context.range),

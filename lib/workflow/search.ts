@@ -9,6 +9,7 @@ import {
   endOfSearch,
   isOutOfTime,
   nextLookAt,
+  searchedSince,
   showsRefusal,
   windowEndsAt,
 } from '../domain/reconciliation.ts';
@@ -68,7 +69,7 @@ async function reconcile(
   }
   const calls = countedCalls(deps, way, intent);
   const { seen, facts } = await searchOutside(deps, way, intent, calls);
-  if (seen.error === HELD_BACK && !isOutOfTime(intent, seen.endedAt)) {
+  if (seen.error === HELD_BACK && !isOutOfTime(searchedSince(intent) ?? seen.endedAt, seen.endedAt)) {
     return tryAgainLater(deps, intent, calls.needed());
   }
   await keepSearch(deps, intent, facts, seen.shown);

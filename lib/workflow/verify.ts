@@ -5,14 +5,14 @@
 import type { Intent, Receipt } from '../domain/intent.ts';
 import type { LifeEvent } from '../domain/life-event.ts';
 import { DAY_MS } from '../domain/promise.ts';
-import { isExhausted, pauseAfter, showsRefusal, windowEndsAt } from '../domain/reconciliation.ts';
+import { isOutOfTime, pauseAfter, showsRefusal, windowEndsAt } from '../domain/reconciliation.ts';
 import { judgeReadback, needsAudit, needsWholeSearch, type Verification } from '../domain/verification.ts';
 import { STEPS } from '../platform/names.ts';
 import type { Way } from '../providers/registry.ts';
 import { countedCalls, HELD_BACK, tryAgainLater } from './counted-calls.ts';
 import { apply, comeBack, evidenceId, type LookDeps, type Step, type StepAnswer, wayOf } from './deps.ts';
 import { makeFollowUp } from './follow-up.ts';
-import { handoverOf, keepSearch, readOutside, type Seen, searchOutside } from './look.ts';
+import { handoverOf, keepSearch, MOST_CANDIDATES, readOutside, type Seen, searchOutside } from './look.ts';
 import { looksWithin } from './look-context.ts';
 import { bindingOf, takeHold } from './twin-hold.ts';
 
@@ -69,7 +69,7 @@ async function readBack(
   const calls = countedCalls(deps, way, intent);
   const { seen, facts } = await searchOutside(deps, way, intent, calls);
   const readback = { ...alone, notBefore: Math.max(alone.notBefore ?? 0, seen.notBefore ?? 0) };
-  const outOfTime = isExhausted(0, intent.seenAt ?? readback.startedAt, readback.startedAt);
+  const outOfTime = isOutOfTime(intent.seenAt ?? readback.startedAt, readback.startedAt);
   if (seen.error === HELD_BACK && !outOfTime) {
     return { readback, verification: { kind: 'held_back', calls: calls.needed() } };
   }
@@ -88,7 +88,7 @@ async function keepReadback(
   { startedAt, endedAt, error, matched }: Seen,
   { reason, failedChecks }: ByPeople,
 ): Promise<void> {
-  const seen = matched.slice(0, MOST_KEPT).map(({ externalId, checks }) => ({ externalId, checks }));
+  const seen = matched.slice(0, MOST_CANDIDATES).map(({ externalId, checks }) => ({ externalId, checks }));
   const failed = failedChecks === undefined ? {} : { failedChecks };
   const facts = { reason, endedAt, seen, ...failed, ...(error === undefined ? {} : { error }) };
   await deps.ledger.addEvidence(
@@ -96,9 +96,6 @@ async function keepReadback(
     { kind: 'readback', id: evidenceId(deps, startedAt), at: startedAt, facts },
   );
 }
-
-/** At most this many records are kept of one readback. */
-const MOST_KEPT = 20;
 
 /** A complete search is needed and there is none: only people can say that there is one effect and no other. */
 function unsearchable(readback: Seen): Verification {
@@ -173,7 +170,7 @@ async function handOver(
   { reason, candidates, failedChecks }: ByPeople,
 ): Promise<StepAnswer> {
   const now = deps.clock.now();
-  const handover = handoverOf(reason, candidates.slice(0, 20), now, failedChecks);
+  const handover = handoverOf(reason, candidates.slice(0, MOST_CANDIDATES), now, failedChecks);
   const saved = await apply(deps, intent, {
     kind: 'must_hand_over',
     handover,

@@ -1,6 +1,7 @@
 /** The judge of the purchase-order chapter: every way to be wrong is noticed, on books that are made for it. */
 import { describe, expect, test } from 'vitest';
-import { judge, type Stated, sumsOf, type Work } from '../../lib/local/demo-orders-judge.ts';
+import { type Stated, sumsOf } from '../../lib/local/demo-ending.ts';
+import { judge, type Work } from '../../lib/local/demo-orders-judge.ts';
 import type { IntentView } from '../../lib/operations/trail.ts';
 import type { SupplierTruth, TrueOrder, TruePost } from '../../lib/simulators/supplier-truth.ts';
 

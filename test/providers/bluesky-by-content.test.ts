@@ -16,6 +16,7 @@ import type {
 import { inRange } from '../../lib/workflow/candidates.ts';
 import { bindingOf, holdKeyOf } from '../../lib/workflow/twin-hold.ts';
 import answers from '../real/answers.json' with { type: 'json' };
+import { READ_ALIKE } from '../support/bluesky-answers.ts';
 import { intentOf, NOW, NOWHERE_ELSE, routeTo, TIMING } from '../support/kit.ts';
 
 const ALICE = 'did:plc:aliceaaaaaaaaaaaaaaaaaaa';
@@ -162,16 +163,7 @@ describe('the write', () => {
 
   it.each([
     { what: 'create under a key of ours', reading: 'acknowledged' },
-    { what: 'create without a token', reading: 'not_executed' },
-    { what: 'create with a broken token', reading: 'not_executed' },
-    { what: 'create with a token that ran out', reading: 'not_executed' },
-    { what: 'create in the account of another', reading: 'not_executed' },
-    { what: 'create in an account that is not here', reading: 'not_executed' },
-    { what: 'create a post of 301 characters', reading: 'not_executed' },
-    { what: 'create a post without its time', reading: 'not_executed' },
-    { what: 'create with an image that was never uploaded', reading: 'not_executed' },
-    { what: 'create the same under the same key', reading: 'unrecognised' },
-    { what: 'create over the limit', reading: 'unrecognised' },
+    ...READ_ALIKE,
     { what: 'put what must be new, and another is there', reading: 'unrecognised' },
   ])('the answer to "$what" is $reading', ({ what, reading }) => {
     const { status, body } = onFile(what);

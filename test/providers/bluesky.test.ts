@@ -7,6 +7,7 @@ import { bluesky } from '../../lib/providers/bluesky.ts';
 import { partsOf, postKey, postUri } from '../../lib/providers/bluesky-key.ts';
 import type { Lookup, ReadAnswer } from '../../lib/providers/provider.ts';
 import answers from '../real/answers.json' with { type: 'json' };
+import { READ_ALIKE } from '../support/bluesky-answers.ts';
 import { intentOf, NOW, NOWHERE_ELSE, TIMING } from '../support/kit.ts';
 
 const ALICE = 'did:plc:aliceaaaaaaaaaaaaaaaaaaa';
@@ -157,17 +158,8 @@ describe('an answer', () => {
     { what: 'put what must be new, and it is', reading: 'acknowledged' },
     { what: 'put what must be new, and the same is there', reading: 'acknowledged' },
     { what: 'put what must be new, and another is there', reading: 'exists' },
-    { what: 'create without a token', reading: 'not_executed' },
-    { what: 'create with a broken token', reading: 'not_executed' },
-    { what: 'create with a token that ran out', reading: 'not_executed' },
-    { what: 'create in the account of another', reading: 'not_executed' },
-    { what: 'create in an account that is not here', reading: 'not_executed' },
-    { what: 'create a post of 301 characters', reading: 'not_executed' },
-    { what: 'create a post without its time', reading: 'not_executed' },
-    { what: 'create with an image that was never uploaded', reading: 'not_executed' },
-    { what: 'create the same under the same key', reading: 'unrecognised' },
+    ...READ_ALIKE,
     { what: 'create on a repository that has moved on', reading: 'unrecognised' },
-    { what: 'create over the limit', reading: 'unrecognised' },
     { what: 'call what is no method', reading: 'unrecognised' },
   ])('"$what" is $reading', ({ what, reading }) => {
     const { status, body } = onFile(what);

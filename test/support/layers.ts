@@ -71,6 +71,14 @@ export const RULES: readonly IForbiddenRuleType[] = [
     to: { path: '^lib/providers/(transport|session-call)\\.ts$', dependencyTypesNot: [TYPES_ONLY] },
   },
   {
+    name: 'one-asker',
+    comment:
+      'It asks whatever it is told: only the reader, which only reads, and the opener of sessions may tell it.',
+    severity: 'error',
+    from: { path: '^(cdk|functions|lib)/', pathNot: '^lib/providers/(reader|session-call|transport)\\.ts$' },
+    to: { path: '^lib/providers/bounded-fetch\\.ts$', dependencyTypesNot: [TYPES_ONLY] },
+  },
+  {
     name: 'one-place-for-sockets',
     severity: 'error',
     from: { path: DEPLOYED, pathNot: '^lib/providers/transport\\.ts$' },
